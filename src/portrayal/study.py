@@ -1,0 +1,161 @@
+"""A study file (TOML) read into typed, frozen settings.
+
+A study names one audit, the systems it asks, and the audit's own settings in a table of the audit's stem.
+Unknown keys are refused with the nearest right name: a misspelt setting must never be silently ignored.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.systems.base import KINDS, Limits
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitSettings(Settings):
+    """How hard a system may be asked; see `portrayal.systems.base.Limits`."""
+
+    concurrency: int = Field(4, ge=1)
+    per_second: float | None = Field(None, gt=0)
+    retries: int = Field(5, ge=0)
+    timeout: float = Field(60.0, gt=0)
+    price: float | None = Field(None, ge=0)
+
+    def limits(self, price: float = 0.0) -> Limits:
+        """Return the limits, with the system's own price where the study names none."""
+        values = self.model_dump()
+        values["price"] = price if self.price is None else self.price
+        return Limits(**values)
+
+
+class SystemSettings(Settings):
+    """One system of a study.
+
+    `use` names it: a name from `portrayal list systems`, or one of `python:module:function`,
+    `command:program arguments`, `http:` or `https:` addresses, `replay:file`, `phantom:name`.
+    """
+
+    name: str = Field(min_length=1)
+    use: str = Field(min_length=1)
+    kind: Literal[KINDS] | None = None  # type: ignore[valid-type]
+    version: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    limits: LimitSettings = Field(default_factory=LimitSettings)
+
+
+class Family(Settings):
+    """The declared family of tests and its correction."""
+
+    method: Literal["holm", "bonferroni", "benjamini-hochberg", "none"] = "holm"
+    measures: list[str] | None = None  # None: those the audit declares
+
+
+class Study(Settings):
+    """A whole study. `settings` are the audit's own, typed by the audit."""
+
+    name: str = Field(min_length=1)
+    audit: str
+    seed: int = 0
+    repeats: int = Field(1, ge=1)
+    ask_unknown_again: bool = False
+    systems: list[SystemSettings] = Field(min_length=1)
+    family: Family = Field(default_factory=Family)
+    settings: Any = None
+    folder: Path = Path()  # relative paths in the study start here
+
+
+def read_study(path: Path | str) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    PortrayalError
+        In one line: the file is missing, is not TOML, or holds an unknown or unfit key.
+    """
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PortrayalError(
+            f"no study file at {path}. Write one (docs/associations.md shows how) or check the path."
+        ) from None
+    except IsADirectoryError:
+        raise PortrayalError(f"{path} is a folder. Expected a study file in TOML.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PortrayalError(f"{path} is not a TOML file: {error}.") from None
+    return make_study(data, path.parent)
+
+
+def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
+    """Build a study from a mapping of the same shape as the file."""
+    from portrayal.audits import get_audit
+
+    data = dict(data)
+    stem = data.get("audit")
+    if not isinstance(stem, str):
+        raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
+    audit = get_audit(stem)
+    own = data.pop(stem, {})
+    study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(stem,))
+    _check_names(study)
+    return study.model_copy(update={"settings": validate(audit.settings, own, f"[{stem}]")})
+
+
+def validate(model: type[BaseModel], data: Any, where: str, extra: tuple[str, ...] = ()) -> Any:
+    """Validate `data`, turning the first fault into one line."""
+    if not isinstance(data, Mapping):
+        raise PortrayalError(f"{where} is {data!r}. Expected a table of settings.")
+    try:
+        return model.model_validate(dict(data))
+    except ValidationError as error:
+        raise PortrayalError(_one_line(error, model, where, extra)) from None
+
+
+def _one_line(error: ValidationError, model: type[BaseModel], where: str, extra: tuple[str, ...]) -> str:
+    fault = error.errors()[0]
+    place = ".".join(map(str, fault["loc"]))
+    if fault["type"] == "extra_forbidden":
+        known = {*_fields_at(model, fault["loc"][:-1]), *extra} - {"settings", "folder"}
+        name = str(fault["loc"][-1])
+        return (
+            f"{where} has an unknown key {place!r}.{nearest(name, known)} Known: {', '.join(sorted(known))}."
+        )
+    if fault["type"] == "missing":
+        return f"{where} lacks the key {place!r}. Add it."
+    return f"{where}: {place} is {fault.get('input')!r}: {fault['msg']}."
+
+
+def _fields_at(model: type[BaseModel], location: tuple[Any, ...]) -> set[str]:
+    """Return the field names of the model found by walking `location` from `model`."""
+    for step in location:
+        if isinstance(step, str) and step in model.model_fields:
+            model = _inner_model(model.model_fields[step].annotation) or model
+    return set(model.model_fields)
+
+
+def _inner_model(annotation: Any) -> type[BaseModel] | None:
+    """Return the settings class inside `list[X]`, `X | None`, `dict[str, X]`, or X itself."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if found := _inner_model(inner):
+            return found
+    return None
+
+
+def _check_names(study: Study) -> None:
+    names = [system.name for system in study.systems]
+    for name in names:
+        if names.count(name) > 1:
+            raise PortrayalError(f"two systems are named {name!r}. Give each system its own name.")

@@ -1,0 +1,74 @@
+"""The systems that can be asked, by name. Each is imported when first opened, so an extra is needed only then.
+
+A system's module has a function `open_system(settings, folder) -> System`, where `settings` is the study's
+`SystemSettings` and relative paths start at `folder`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portrayal.errors import PortrayalError, nearest
+
+if TYPE_CHECKING:
+    from portrayal.study import SystemSettings
+    from portrayal.systems.base import System
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a system lives and what it is."""
+
+    module: str
+    kind: str  # a kind of portrayal.systems.base.KINDS, or "any"
+    about: str
+    extra: str = ""  # the extra it needs, or nothing
+
+
+# Systems by name: `use = "glove"`.
+SYSTEMS: dict[str, Entry] = {
+    "glove": Entry("portrayal.systems.encoders.glove", "encoder", "GloVe 6B word vectors, 50 dimensions"),
+    "minilm": Entry(
+        "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
+    ),
+    "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+}
+
+# Systems by scheme: `use = "python:module:function"`.
+SCHEMES: dict[str, Entry] = {
+    "python": Entry("portrayal.systems.python_function", "any", "a Python function: python:module:function"),
+    "command": Entry(
+        "portrayal.systems.command", "any", "a program that speaks JSON lines: command:program arguments"
+    ),
+    "http": Entry("portrayal.systems.http", "any", "an HTTP endpoint with a small mapping"),
+    "https": Entry("portrayal.systems.http", "any", "an HTTPS endpoint with a small mapping"),
+    "replay": Entry(
+        "portrayal.systems.replay", "any", "recorded answers: replay:file.csv, .jsonl or .parquet"
+    ),
+    "phantom": Entry(
+        "portrayal.systems.phantoms", "any", "a simulated system with a planted effect: phantom:name"
+    ),
+}
+
+
+def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
+    """Open the system a study names; `kind` is what the audit needs."""
+    entry = _entry(settings.use)
+    offered = settings.kind or (kind if entry.kind == "any" else entry.kind)
+    if offered != kind:
+        raise PortrayalError(f"system {settings.name!r} is a {offered}. This audit asks a {kind}.")
+    module = import_module(entry.module)
+    return module.open_system(settings.model_copy(update={"kind": kind}), folder)
+
+
+def _entry(use: str) -> Entry:
+    scheme, colon, _ = use.partition(":")
+    if colon and scheme in SCHEMES:
+        return SCHEMES[scheme]
+    if use in SYSTEMS:
+        return SYSTEMS[use]
+    known = [*SYSTEMS, *(f"{scheme}:" for scheme in SCHEMES)]
+    raise PortrayalError(f"no system {use!r}.{nearest(use, known)} Known: {', '.join(known)}.")

@@ -1,0 +1,150 @@
+"""What a system is: something that takes questions and gives raw answers, and can read its own answers back.
+
+Asking and reading are apart on purpose. The recorder asks and stores the raw bytes; reading happens
+later, from the ledger, as often as wanted, without asking again. A system says which kind it is, and the
+kind fixes the columns of its rows (`portrayal.tables.ROWS`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+KINDS = ("tagger", "captioner", "encoder", "ranker", "generator")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One stimulus as a system is asked about it."""
+
+    stimulus: str
+    kind: str  # text, image, query or prompt
+    content: str  # the text, or the path of the image
+    hash: str
+    repeat: int = 0
+
+    def image_bytes(self) -> bytes:
+        """Read the picture; only ever called by the system that is about to send or look at it."""
+        with open(self.content, "rb") as file:  # noqa: PTH123
+            return file.read()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, before anything reads it."""
+
+    raw: bytes
+    media: str = "application/json"  # how `raw` is to be read
+    version: str = ""  # the model version the answer names
+    cost: float = 0.0  # in US dollars
+    refused: bool = False  # the system declined or filtered: an outcome, not an error
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How hard a system may be asked."""
+
+    concurrency: int = 4
+    per_second: float | None = None
+    retries: int = 5
+    timeout: float = 60.0
+    price: float = 0.0  # US dollars a question, for `portrayal plan` and the progress bar
+
+
+@runtime_checkable
+class System(Protocol):
+    """Anything that answers.
+
+    `batch` is how many questions one `ask` takes: 1 for paid services, more for local models.
+    `identity` is what tells this system from another in the ledger's key: the kind of adapter, the model,
+    the function; never a credential.
+    """
+
+    name: str
+    kind: str
+    identity: str
+    version: str
+    parameters: Mapping[str, Any]
+    limits: Limits
+    batch: int
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answer the questions in order, or raise one of the errors below."""
+        ...
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Turn one raw answer into rows of this kind; an empty list says the answer was empty."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of processes and connections."""
+        ...
+
+
+@dataclass
+class BaseSystem:
+    """The fields every system has, with defaults; subclasses write `ask` and, where they differ, `read`."""
+
+    name: str
+    kind: str
+    identity: str
+    version: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    batch: int = 1
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class Throttled(Exception):
+    """The service said 'later' (429, 503, a vendor's throttling code): no answer was produced, ask again."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unreachable(Throttled):
+    """The connection was refused before anything was sent: no answer was produced, ask again."""
+
+
+class QuotaSpent(Exception):
+    """The account has no calls or money left: stop the whole system, leave the rest planned."""
+
+
+class CallFailed(Exception):
+    """The service answered that it cannot answer this question. Its words are kept as the raw answer."""
+
+    def __init__(self, message: str, raw: bytes = b"") -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
+class OutcomeUnknown(Exception):
+    """The question went out and nothing came back: it may have been answered and billed."""
+
+
+class Unreadable(Exception):
+    """An answer that is not of the form the system promised; its status becomes 'unparsable'."""
+
+
+def question_key(system: System, question: Question) -> str:
+    """Return the ledger's key: the hash of stimulus content, system, version asked for, parameters and repeat."""
+    parts = [
+        question.hash,
+        system.kind,
+        system.identity,
+        system.version,
+        _canonical(system.parameters),
+        str(question.repeat),
+    ]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def _canonical(parameters: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(parameters, sort_keys=True, default=str)

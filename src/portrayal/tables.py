@@ -1,0 +1,183 @@
+"""The column contracts of Stimuli, Responses, Reviews and Results, and their checks.
+
+A contract names the columns a table must have and their types. Tables may carry more columns: for
+Stimuli those are the controlled factors, for Responses the columns of the system's kind. Checks happen
+at the borders, where a table enters the package; inside, tables are trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError, nearest
+
+Contract = Mapping[str, Any]
+
+STIMULI: Contract = {
+    "stimulus": pl.String,  # the id, once per table
+    "kind": pl.String,  # text, image, query or prompt
+    "content": pl.String,  # the text itself, or the path of the image
+    "hash": pl.String,  # SHA-256 of what the system is shown
+    "source": pl.String,
+    "license": pl.String,
+    "consent": pl.String,  # how the people shown agreed, "generated", or "none shown"
+}
+
+RESPONSES: Contract = {
+    "system": pl.String,
+    "stimulus": pl.String,
+    "repeat": pl.Int64,
+    "status": pl.String,  # answered, or why there is no usable answer: see STATUSES
+}
+
+REVIEWS: Contract = {
+    "item": pl.String,  # what was judged: a case, a tag, a picture
+    "question": pl.String,
+    "reviewer": pl.String,
+    "judgment": pl.String,  # null until somebody judged
+    "note": pl.String,
+}
+
+RESULTS: Contract = {
+    "audit": pl.String,
+    "system": pl.String,
+    "measure": pl.String,
+    "group": pl.String,
+    "contrast": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "n": pl.Int64,
+    "n_missing": pl.Int64,
+    "unit": pl.String,
+    "note": pl.String,
+}
+
+# What a question came to. Only "answered" carries a usable answer; every other status counts as missing.
+# "empty" is an answer that says nothing (no tag, an empty caption): an outcome of its own, never a zero.
+STATUSES = ("answered", "empty", "refused", "filtered", "failed", "unknown", "planned", "unparsable")
+
+# The columns a response of each kind of system adds to RESPONSES. One row per tag, caption, result ...
+ROWS: Mapping[str, Contract] = {
+    "tagger": {"tag": pl.String, "confidence": pl.Float64},
+    "captioner": {"caption": pl.String},
+    "encoder": {"embedding": pl.List(pl.Float64)},
+    "ranker": {"doc": pl.String, "rank": pl.Int64, "score": pl.Float64},
+    "generator": {"label": pl.String, "score": pl.Float64},
+}
+
+
+def as_frame(table: Any, name: str = "table") -> pl.DataFrame:
+    """Take a polars, pandas or Arrow table, or a list of dicts, and give back a polars DataFrame."""
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if isinstance(table, Sequence) and all(isinstance(row, Mapping) for row in table):
+        return pl.DataFrame(list(table), infer_schema_length=None)
+    module = type(table).__module__.partition(".")[0]
+    if module == "pandas":
+        return pl.from_pandas(table)
+    if module == "pyarrow" or hasattr(table, "__arrow_c_stream__"):
+        return pl.DataFrame(table)
+    raise PortrayalError(
+        f"{name} is a {type(table).__name__}. Expected a polars, pandas or Arrow table, or a list of dicts."
+    )
+
+
+def check(table: Any, contract: Contract, name: str, hint: str = "") -> pl.DataFrame:
+    """Return the table with the contract's columns first and of the contract's types.
+
+    Parameters
+    ----------
+    table
+        Anything `as_frame` takes.
+    contract
+        Column names and types, such as `RESULTS`.
+    name
+        What the table is called in error messages.
+    hint
+        What to do, added to the message.
+
+    Raises
+    ------
+    PortrayalError
+        When a column is missing or holds values of another type.
+    """
+    frame = as_frame(table, name)
+    for column in contract:
+        if column not in frame.columns:
+            raise PortrayalError(_lacks(column, frame.columns, name, hint))
+    try:
+        typed = frame.with_columns(pl.col(column).cast(kind) for column, kind in contract.items())
+    except pl.exceptions.PolarsError as error:
+        raise PortrayalError(
+            f"{name} has a column of the wrong type: {_first_line(error)}. {hint}".strip()
+        ) from None
+    others = [column for column in frame.columns if column not in contract]
+    return typed.select(*contract, *others)
+
+
+def check_stimuli(table: Any) -> pl.DataFrame:
+    """Check a Stimuli table: the contract, at least one row, no id twice."""
+    frame = check(table, STIMULI, "stimuli")
+    if frame.is_empty():
+        raise PortrayalError(
+            "stimuli is empty. A study needs at least one stimulus; see docs/architecture.md."
+        )
+    twice = frame.filter(pl.col("stimulus").is_duplicated())["stimulus"]
+    if len(twice):
+        raise PortrayalError(f"stimulus {twice[0]!r} is listed twice. Give every stimulus its own id.")
+    return frame
+
+
+def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
+    """Check a Responses table of one kind of system ('tagger', 'captioner', 'encoder', ...)."""
+    frame = check(table, {**RESPONSES, **ROWS[kind]}, "responses", hint)
+    strange = set(frame["status"].unique()) - set(STATUSES)
+    if strange:
+        raise PortrayalError(
+            f"responses has status {sorted(map(str, strange))}. Expected one of {', '.join(STATUSES)}."
+        )
+    return frame
+
+
+def check_results(table: Any) -> pl.DataFrame:
+    """Check a Results table: the contract, and no estimate without `n`."""
+    frame = check(table, RESULTS, "results")
+    bare = frame.filter(pl.col("value").is_not_null() & pl.col("n").is_null())
+    if not bare.is_empty():
+        raise PortrayalError(
+            f"result {bare['measure'][0]!r} has a value but no n. An estimate without n does not exist here."
+        )
+    return frame
+
+
+def results(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Build a Results table from dicts; columns left out are null, unknown columns are refused.
+
+    Examples
+    --------
+    >>> results([{"audit": "search", "measure": "gsr", "value": 0.1, "n": 83}])["n"].to_list()
+    [83]
+    """
+    rows = list(rows)
+    unknown = {key for row in rows for key in row} - set(RESULTS)
+    if unknown:
+        name = sorted(unknown)[0]
+        raise PortrayalError(f"results has no column {name!r}.{nearest(name, RESULTS)}")
+    filled = [{column: row.get(column) for column in RESULTS} for row in rows]
+    return check_results(pl.DataFrame(filled, schema=dict(RESULTS)))
+
+
+def _lacks(column: str, found: Sequence[str], name: str, hint: str) -> str:
+    return f"{name} lacks column {column!r} (found: {', '.join(found) or 'none'}). {hint}".strip()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
