@@ -2,8 +2,8 @@
 
 Estimand: the d of the population the targets were drawn from, (mu_X - mu_Y) / sigma, where sigma is the
 deviation of X and Y mixed in the shares p, q of the sample; the attributes are fixed. The pooled deviation
-holds the difference of the groups itself, so d cannot pass 1 / sqrt(pq) (2 for equal sides) and its distribution is
-skewed near that bound. Three steps mend this:
+holds the difference of the groups itself, so d cannot pass 1 / sqrt(pq) (2 for equal sides) and its
+distribution is skewed near that bound. Three steps mend this:
 
 1. With c = d / sqrt(1 - pq d^2), the difference over the deviation *within* groups, var(c) is about
    (1 + pq c^2 / 2) / (N pq) [1]_, so h = asinh(c sqrt(pq / 2)) has a constant error.
