@@ -1,8 +1,8 @@
 """The classic forms of the Glasgow test collections: .ALL documents, .QRY queries, .REL judgments.
 
 Two shapes of the first two: SMART (`.I 1`, then `.T`, `.A`, `.W` ...) and TIME (`*TEXT 017 ...`, `*FIND 1`).
-The judgments count queries by position in the file, whatever number stands beside `.I` (Cranfield's queries are
-numbered 1, 2, 4, 8 ... and judged as 1 to 225); TIME's judgments count documents by position too.
+The judgments count queries by position in the file, whatever number stands beside `.I` (Cranfield's
+queries are numbered 1, 2, 4, 8 ... and judged as 1 to 225); TIME's judgments count documents by position too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The package's own folder form, and the forms close to it: BEIR folders, plain JSONL, a folder of text files."""
+"""The package's own folder form, and those close to it: BEIR folders, plain JSONL, a folder of text files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_jsonl(path: Path) -> Collection:
 
 
 def read_beir(path: Path) -> Collection:
-    """Read a BEIR folder: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/test.tsv (header)."""
+    """Read a BEIR folder: corpus.jsonl (_id, title, text), queries.jsonl (_id, text), qrels/test.tsv."""
     corpus, queries = plain_or_gz(path / "corpus.jsonl"), plain_or_gz(path / "queries.jsonl")
     if corpus is None or queries is None:
         raise PortrayalError(f"{path} lacks corpus.jsonl or queries.jsonl. A BEIR folder has both.")

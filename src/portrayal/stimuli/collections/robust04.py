@@ -1,4 +1,4 @@
-"""Robust04: TREC disks 4 and 5 without the Congressional Record. NIST licenses the disks; users hold the licence."""
+"""Robust04: TREC disks 4 and 5 without the Congressional Record. Users hold NIST's licence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_TEXT = ("read", "dtd")
 
 
 def read_robust04(path: Path) -> Collection:
-    """Read a folder that holds the disks (FT, FR94, FBIS, LATIMES at any depth), a topics file and a qrels file.
+    """Read a folder with the disks (FT, FR94, FBIS, LATIMES at any depth), a topics and a qrels file.
 
     Queries are the titles of the topics that have a relevant document: 249 of the 250.
     """

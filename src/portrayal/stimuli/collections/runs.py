@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection as Container
 from pathlib import Path
 
@@ -49,11 +48,17 @@ def read_run(path: Path | str) -> pl.DataFrame:
 def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> None:
     """Write a run table as a TREC run file, whole or not at all."""
     path = Path(path)
+    spaced = run.filter(pl.concat_str("query", pl.lit("|"), "doc").str.contains(r"\s"))
+    if not spaced.is_empty():
+        raise PortrayalError(
+            f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, which a TREC run "
+            "cannot hold. Give it another id."
+        )
     part = path.with_name(path.name + ".part")
     with part.open("w", encoding="utf-8") as file:
         for query, doc, rank, score in run.select(*RUN).iter_rows():
             file.write(f"{query} Q0 {doc} {rank} {score!r} {tag}\n")
-    os.replace(part, path)
+    part.replace(path)
 
 
 def check_run(
