@@ -12,7 +12,9 @@ from functools import cache
 VOWELS = frozenset("aeiou")
 
 # Words that end like a plural and are none.
-NOT_PLURAL = frozenset(("news", "series", "species", "always", "perhaps", "politics", "lens", "bias", "gas", "christmas"))
+NOT_PLURAL = frozenset(
+    ("news", "series", "species", "always", "perhaps", "politics", "lens", "bias", "gas", "christmas")
+)
 
 # Irregular families; every member removes all others.
 _FAMILIES = (
