@@ -51,8 +51,8 @@ def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> No
     spaced = run.filter(pl.concat_str("query", pl.lit("|"), "doc").str.contains(r"\s"))
     if not spaced.is_empty():
         raise PortrayalError(
-            f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, which a TREC run "
-            "cannot hold. Give it another id."
+            f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, "
+            "which a TREC run cannot hold. Give it another id."
         )
     part = path.with_name(path.name + ".part")
     with part.open("w", encoding="utf-8") as file:
