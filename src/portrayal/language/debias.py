@@ -1,12 +1,15 @@
 """Taking a direction out of word vectors: regular (neutralise and equalise [1]_) and strong (every word [2]_).
 
-What is taken out is one direction, not the stereotype: neighbours still betray it [3]_, so these vectors are named after what was
-done to them. A word keeps the length it had, so that means of vectors change by the direction alone.
+What is taken out is one direction, not the stereotype: neighbours still betray it [3]_, so these vectors
+are named after what was done to them. A word keeps the length it had, so that means of vectors change by
+the direction alone.
 
 References
 ----------
-.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to homemaker?, NeurIPS.
-.. [2] Prost, Thain, Bolukbasi (2019), Debiasing embeddings for reduced gender bias in text classification, ACL workshop.
+.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to
+   homemaker?, NeurIPS.
+.. [2] Prost, Thain, Bolukbasi (2019), Debiasing embeddings for reduced gender bias in text classification,
+   ACL workshop.
 .. [3] Gonen, Goldberg (2019), Lipstick on a pig, NAACL.
 """
 
@@ -38,12 +41,13 @@ def debias(
     direction
         The direction's unit vector in that space.
     kind
-        'none'; 'regular': all words but the `specific` ones lose the direction, and the `equalize` pairs come to differ
-        along it alone; 'strong': every word loses it.
+        'none'; 'regular': all words but the `specific` ones lose the direction, and the `equalize` pairs
+        come to differ along it alone; 'strong': every word loses it.
     specific
         Words that are gendered by meaning and keep their component.
     equalize
-        Pairs such as ("brother", "sister"); each spelling in lower, title and upper case that the vectors have is treated.
+        Pairs such as ("brother", "sister"); each spelling in lower, title and upper case that the vectors
+        have is treated.
     """
     if kind not in KINDS:
         raise PortrayalError(f"no debiasing {kind!r}. Known: {', '.join(KINDS)}.")

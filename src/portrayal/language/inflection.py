@@ -1,8 +1,8 @@
 """The inflected forms of an English word, by rule: plurals, third person, past and participle.
 
-Query terms are removed from documents "including their inflected forms"; the authors' code compares noun lemmas. Rules are
-enough here and need no model: a form that is no word simply never occurs. The rules over-reach now and then
-("united" also removes "unit"); docs/search.md says so.
+Query terms are removed from documents "including their inflected forms"; the authors' code compares noun
+lemmas. Rules are enough here and need no model: a form that is no word simply never occurs. The rules over-
+reach now and then ("united" also removes "unit"); docs/search.md says so.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
@@ -32,7 +33,7 @@ from portrayal.systems.base import (
 LONGEST_PAUSE = 60.0
 GIVE_UP_AFTER = 3  # questions in a row that were still told 'later' after all retries: the service is down
 
-Outcome = Answer | Exception
+Outcome: TypeAlias = Answer | Exception
 Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
 
 
@@ -123,20 +124,20 @@ class _Asking:
             self._settle(keys, "planned", "could not be asked")
             raise
         self._finish([(key, o) for key, o in zip(keys, outcomes, strict=True) if isinstance(o, Answer)])
-        return [
-            (pair, outcome)
-            for pair, outcome in zip(batch, outcomes, strict=True)
-            if isinstance(outcome, Exception) and self._told_later(pair[0], outcome)
-        ]
+        for key, outcome in zip(keys, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                self._settle_error(key, outcome)
+        return [(pair, o) for pair, o in zip(batch, outcomes, strict=True) if isinstance(o, Throttled)]
 
     async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Outcome]:
         """Return one outcome per question, whatever happens, except what the user must mend first."""
+        limit = self.system.limits.timeout * (1 if self.system.remote else len(questions))
         try:
-            outcomes = await asyncio.wait_for(self.system.ask(questions), self.system.limits.timeout)
+            outcomes = await asyncio.wait_for(self.system.ask(questions), limit)
         except PortrayalError:
             raise
         except TimeoutError:
-            return [OutcomeUnknown(f"no answer within {self.system.limits.timeout:g} s")] * len(questions)
+            return [OutcomeUnknown(f"no answer within {limit:g} s")] * len(questions)
         except Exception as error:
             return [error] * len(questions)
         if len(outcomes) != len(questions):
@@ -144,21 +145,18 @@ class _Asking:
             return [CallFailed(message)] * len(questions)
         return outcomes
 
-    def _told_later(self, key: str, error: Exception) -> bool:
-        """Settle a question without an answer; True when it may be asked again."""
-        if isinstance(error, Throttled):
+    def _settle_error(self, key: str, error: Exception) -> None:
+        """Write down what came of a question without an answer; 'later' leaves it planned."""
+        if isinstance(error, Throttled | QuotaSpent):
             self._settle([key], "planned", str(error), quietly=True)
-            return True
         if isinstance(error, QuotaSpent):
-            self._settle([key], "planned", str(error), quietly=True)
             self._stop(
                 f"{self.system.name}: the quota is spent ({error}). The rest stays planned; run again later."
             )
         elif isinstance(error, OutcomeUnknown):
             self._settle([key], "unknown", str(error))
-        else:
+        elif not isinstance(error, Throttled):
             self._settle([key], "failed", _reason(error), raw=getattr(error, "raw", None))
-        return False
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
         """Fail questions that were told 'later' to the end; stop when it is not this question but the service."""

@@ -1,13 +1,16 @@
 """The direction between two poles in a space of word vectors, and the score of a word along it.
 
-For gender the poles are female (positive) and male (negative), given by ten definitional pairs; any other pairs define any other
-direction. Each pair is centred on its own mean and the first component of the resulting vectors is the direction [1]_ [2]_. Centring the
-ten differences themselves, a literal reading of section 2.2 of [2]_, removes what the pairs share, and with it the measure.
+For gender the poles are female (positive) and male (negative), given by ten definitional pairs; any other
+pairs define any other direction. Each pair is centred on its own mean and the first component of the
+resulting vectors is the direction [1]_ [2]_. Centring the ten differences themselves, a literal reading of
+section 2.2 of [2]_, removes what the pairs share, and with it the measure.
 
 References
 ----------
-.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to homemaker?, NeurIPS.
-.. [2] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
+.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to
+   homemaker?, NeurIPS.
+.. [2] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
+   Management 57.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ def find_direction(space: WordSpace, pairs: Pairs, method: str = "component") ->
     pairs
         (positive, negative) words, such as ("she", "he").
     method
-        'component': the first component of the centred pairs; 'mean': the mean of the differences; 'first': the difference
-        of the first pair alone (she - he).
+        'component': the first component of the centred pairs; 'mean': the mean of the differences; 'first':
+        the difference of the first pair alone (she - he).
 
     Raises
     ------
@@ -108,8 +111,10 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 def _towards(vector: np.ndarray, differences: np.ndarray) -> np.ndarray:
     """Scale to length 1 and turn so that the positive pole is positive."""
     length = np.linalg.norm(vector)
-    if length == 0:
-        raise PortrayalError("the two poles are the same words, so there is no direction. Give two distinct poles.")
+    if length == 0 or not differences.any():
+        raise PortrayalError(
+            "the two poles are the same words, so there is no direction. Give two distinct poles."
+        )
     return vector / length * (1.0 if (differences @ vector).sum() >= 0 else -1.0)
 
 

@@ -1,11 +1,13 @@
 """Rank discounts, top-K, and the genderedness of queries, documents and ranked lists (sections 3.2.2 and 3.2.3).
 
-A document's score is the mean score of its words without the query's words, so it depends on the query. It is computed for all lists
-at once: each document's sum over all its words once, minus, per query, the few words the query shares with it.
+A document's score is the mean score of its words without the query's words, so it depends on the query. It
+is computed for all lists at once: each document's sum over all its words once, minus, per query, the few
+words the query shares with it.
 
 References
 ----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
+.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
+   Management 57.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
 from portrayal.language.inflection import forms
@@ -95,9 +96,9 @@ def document_scores(
     known = ~np.isnan(scores)
     weights = np.column_stack([np.where(known, scores, 0.0), known.astype(np.float64)])
     totals = bags.times(weights)
-    shared = _shared_columns(bags.counts, left_out)
     return [
-        _one_query(rows, columns, totals, shared, weights) for rows, columns in zip(lists, left_out, strict=True)
+        _one_query(rows, columns, totals, bags, weights)
+        for rows, columns in zip(lists, left_out, strict=True)
     ]
 
 
@@ -114,31 +115,13 @@ def list_scores(documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]) 
     return np.array(means, dtype=np.float64)
 
 
-Shared = tuple[sparse.csc_array, dict[int, int]]
-
-
-def _shared_columns(counts: sparse.csr_array, left_out: Sequence[np.ndarray]) -> Shared:
-    """Cut out the columns any query leaves out, stored by column, and where each one went."""
-    columns = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *left_out]))
-    wanted = np.full(counts.shape[1], -1, dtype=np.int64)
-    wanted[columns] = np.arange(len(columns))
-    place = wanted[counts.indices]
-    kept = np.flatnonzero(place >= 0)
-    rows = np.searchsorted(counts.indptr, kept, side="right") - 1
-    shape = (counts.shape[0], max(1, len(columns)))
-    cut = sparse.coo_array((counts.data[kept], (rows, place[kept])), shape=shape)
-    return cut.tocsc(), {int(column): position for position, column in enumerate(columns)}
-
-
 def _one_query(
-    rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, shared: Shared, weights: np.ndarray
+    rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, bags: Bags, weights: np.ndarray
 ) -> np.ndarray:
     """Subtract the query's own words from its documents' totals, then divide."""
-    cut, position = shared
     left = totals[rows]
-    if len(columns) and len(rows):
-        own = cut[:, [position[int(column)] for column in columns]].tocsr()[rows]
-        left = left - own @ weights[columns]
+    if len(columns):
+        left = left - (bags.counts[:, columns] @ weights[columns])[rows]
     # A count below one half is a zero: counts are whole numbers carried as floats.
     some = left[:, 1] > 0.5
     return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)

@@ -6,8 +6,10 @@ permutation test deals the lists out anew among the queries.
 
 References
 ----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
-.. [2] Davison, Hinkley (1997), Bootstrap methods and their application, section 6.2 (resampling cases, studentised).
+.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
+   Management 57.
+.. [2] Davison, Hinkley (1997), Bootstrap methods and their application, section 6.2 (resampling cases,
+   studentised).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def measure_slope(
-    x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 2000, permutations: int = 9999, level: float = 0.95
+    x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 2000, shuffles: int = 9999, level: float = 0.95
 ) -> Slope:
     """Return the slope of y on x over queries; a query with either missing counts as missing.
 
@@ -62,8 +64,8 @@ def measure_slope(
         Genderedness of queries and of their lists; NaN where there is none.
     seed
         Seed of the resamples and permutations.
-    draws, permutations
-        How many of each.
+    draws, shuffles
+        How many resamples and permutations.
     level
         Level of the interval.
     """
@@ -76,7 +78,7 @@ def measure_slope(
         return Slope(np.nan, np.nan, np.nan, np.nan, np.nan, len(x), missing, note)
     low, high = bootstrap_interval(x, y, seed, draws, level)
     note = f"under {SMALL} queries: studentised bootstrap, read with care" if len(x) < SMALL else ""
-    return Slope(slope, low, high, permutation_p(x, y, seed, permutations), intercept, len(x), missing, note)
+    return Slope(slope, low, high, permutation_p(x, y, seed, shuffles), intercept, len(x), missing, note)
 
 
 def bootstrap_interval(
@@ -86,8 +88,7 @@ def bootstrap_interval(
     slope, error = _slopes_and_errors(x[None, :], y[None, :])
     if error[0] < 1e-13 * max(1.0, abs(slope[0])):  # an exact line has no sampling error to resample
         return float(slope[0]), float(slope[0])
-    picks = np.random.default_rng(seed).integers(0, len(x), (draws, len(x)))
-    slopes, errors = _slopes_and_errors(x[picks], y[picks])
+    slopes, errors = _resampled(x, y, draws, np.random.default_rng(seed))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (slopes - slope[0]) / errors
     low, high = np.quantile(t[np.isfinite(t)], [0.5 + level / 2, 0.5 - level / 2])
@@ -103,9 +104,28 @@ def permutation_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 9999
     if factorial(len(x)) <= factorial(EXACT_UP_TO):
         orders = np.array(list(permutations(range(len(x)))))
         return float(np.mean(np.abs(y[orders] @ centred) >= reached))
-    rng = np.random.default_rng([seed, 1])
-    shuffled = rng.permuted(np.broadcast_to(y - y.mean(), (draws, len(y))), axis=1)
-    return float((1 + np.sum(np.abs(shuffled @ centred) >= reached)) / (draws + 1))
+    rng, beyond = np.random.default_rng([seed, 1]), 0
+    for size in _blocks(draws, len(y)):
+        shuffled = rng.permuted(np.broadcast_to(y - y.mean(), (size, len(y))), axis=1)
+        beyond += int(np.sum(np.abs(shuffled @ centred) >= reached))
+    return (1 + beyond) / (draws + 1)
+
+
+def _resampled(
+    x: np.ndarray, y: np.ndarray, draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return slopes and errors of `draws` resamples of the queries."""
+    parts = []
+    for size in _blocks(draws, len(x)):
+        picks = rng.integers(0, len(x), (size, len(x)))
+        parts.append(_slopes_and_errors(x[picks], y[picks]))
+    return np.concatenate([slopes for slopes, _ in parts]), np.concatenate([errors for _, errors in parts])
+
+
+def _blocks(draws: int, length: int) -> list[int]:
+    """Split the draws so that one block holds about a quarter of a million numbers."""
+    size = max(1, 250_000 // max(1, length))
+    return [min(size, draws - start) for start in range(0, draws, size)]
 
 
 def _slopes_and_errors(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,3 +139,14 @@ def _slopes_and_errors(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.nda
         scaled = centred * residual / np.maximum(1.0 - leverage, 1e-6)
         error = np.sqrt(np.einsum("ij,ij->i", scaled, scaled)) / spread
     return slope, error
+
+
+def resample_slopes(
+    x: np.ndarray, columns: list[np.ndarray], seed: int = 0, draws: int = 2000
+) -> list[np.ndarray]:
+    """Return, for each column, its slopes on x over the same resamples of queries."""
+    rng, parts = np.random.default_rng([seed, 2]), []
+    for size in _blocks(draws, len(x)):
+        picks = rng.integers(0, len(x), (size, len(x)))
+        parts.append([_slopes_and_errors(x[picks], column[picks])[0] for column in columns])
+    return [np.concatenate([part[place] for part in parts]) for place in range(len(columns))]
