@@ -17,9 +17,7 @@ from portrayal.language.vocabulary import Hashes, Ids, Vocabulary, word_hashes
 STOP_LISTS = ("lucene", "snowball", "none")
 
 _WORD = re.compile(r"[^\W_]+")
-_NOTSTOP_LISTS = ("lucene", "snowball", "none")
-
-_WORD = re.compile(r"[\W_]+")
+_NOT_WORD = re.compile(r"[\W_]+")
 
 # In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character.
 _WORD_BYTES = np.zeros(256, bool)
