@@ -1,0 +1,1 @@
+"""Commands that are more than one call: plain functions that `cli.py` registers."""
