@@ -1,4 +1,4 @@
-"""Words of a text: lower case, runs of letters and digits; the English stop list."""
+"""Words of a text: lower case, runs of letters and digits; the English stop lists."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
+from portrayal.errors import PortrayalError, nearest
+from portrayal.language.lexicons import read_lexicon
 from portrayal.language.vocabulary import Hashes, Ids, Vocabulary, word_hashes
+
+STOP_LISTS = ("lucene", "snowball", "none")
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -34,10 +37,16 @@ def words(text: str) -> list[str]:
 
 
 @cache
-def stop_words() -> frozenset[str]:
-    """Return the English stop list; `language/lexicons/stop_words.source.md` says where it comes from."""
-    file = resources.files("portrayal.language") / "lexicons" / "stop_words.csv"
-    return frozenset(file.read_text(encoding="utf-8").split()[1:])
+def stop_words(name: str = "lucene") -> frozenset[str]:
+    """Return an English stop list: 'lucene' (33 words) or 'snowball' (148); 'none' is empty.
+
+    Each list's origin is in `language/lexicons/stop_words_NAME.source.md`.
+    """
+    if name not in STOP_LISTS:
+        raise PortrayalError(
+            f"no stop list {name!r}.{nearest(name, STOP_LISTS)} Known: {', '.join(STOP_LISTS)}."
+        )
+    return frozenset() if name == "none" else frozenset(read_lexicon(f"stop_words_{name}")["word"])
 
 
 class Tokeniser:
@@ -58,7 +67,7 @@ class Tokeniser:
             self._stopped = list(range(len(self.vocabulary)))
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
-        """Return all texts' word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
+        """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
         data, offsets = _joined(texts)
         starts, ends = _borders(data)
         hashes = word_hashes(data, starts, ends)

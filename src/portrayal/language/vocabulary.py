@@ -87,7 +87,7 @@ class Vocabulary:
         return ((hashes * np.uint64(0xBF58476D1CE4E5B9)) >> bits).astype(np.int64)
 
     def _insert(self, hashes: Hashes, ids: Ids) -> None:
-        """Put each hash into the first free slot from its own; of two that want one slot, the first has it."""
+        """Put each hash into the first free slot from its own; of two that want one, the first has it."""
         slots = self._slots(hashes)
         while len(hashes):
             free = self._keys[slots] == 0

@@ -1,7 +1,8 @@
 """The inverted index: how often each word occurs in each document, as one sparse matrix of integers.
 
-Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats; turning it
-on its side is a counting sort that puts the repeats next to each other, so counting takes no comparison sort.
+Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats;
+turning it on its side is a counting sort that puts the repeats next to each other, so counting takes no
+comparison sort.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -60,8 +62,14 @@ class Index:
     @cached_property
     def matrix(self) -> sparse.csc_array:
         """Documents by words, counts."""
+        return self.weighted(self.counts)
+
+    def weighted(self, weights: NDArray[Any]) -> sparse.csc_array:
+        """Return documents by words with another weight in each posting's place."""
         shape = (len(self.documents), len(self.words))
-        return sparse.csc_array((self.counts, self.postings, self.borders), shape=shape)
+        # Both index arrays must be of one type, or scipy copies the postings into the wider.
+        borders = self.borders.astype(np.int32) if self.borders[-1] < 2**31 else self.borders
+        return sparse.csc_array((weights, self.postings, borders), shape=shape)
 
     def encode(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the text's known words, each once, and how often each occurs."""
@@ -78,7 +86,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     documents
         Streamed; only counts are held.
     stop
-        Words to leave out; the English stop list by default.
+        Words to leave out; Lucene's English stop list by default.
 
     Raises
     ------
