@@ -13,7 +13,8 @@ from portrayal.language.inflection import forms
 from portrayal.language.space import WordSpace
 from portrayal.measures import search
 from portrayal.measures.search.entities import UNDEFINED, without_shared
-from portrayal.measures.search.history import score_history, usable
+from portrayal.measures.search.history import score_history
+from portrayal.measures.search.scores import usable
 from portrayal.measures.search.slope import bootstrap_interval, fit, permutation_p
 
 TINY = WordSpace.build(

@@ -1,1 +1,1 @@
-"""Commands that are more than one call: plain functions that `cli.py` registers."""
+"""What the commands do, apart from reading their options; see `portrayal.cli`."""

@@ -35,6 +35,7 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+<<<<<<< HEAD
     "bm25": Entry("portrayal.systems.rankers.system", "ranker", "BM25 over a collection, Lucene's variant"),
     "qlm": Entry("portrayal.systems.rankers.system", "ranker", "query likelihood with Dirichlet smoothing"),
     "tfidf": Entry("portrayal.systems.rankers.system", "ranker", "tf-idf and the cosine"),
@@ -49,6 +50,24 @@ SYSTEMS: dict[str, Entry] = {
     ),
     "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
     "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
+=======
+    "rekognition": Entry(
+        "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
+    ),
+    "clarifai": Entry("portrayal.systems.taggers.clarifai", "tagger", "Clarifai's general model"),
+    "imagga": Entry("portrayal.systems.taggers.imagga", "tagger", "Imagga tags"),
+    "azure": Entry(
+        "portrayal.systems.azure", "any", "Microsoft Azure image analysis 3.2 and 4.0: tags or captions"
+    ),
+    "google": Entry("portrayal.systems.taggers.google", "tagger", "Google Cloud Vision labels"),
+    "watson": Entry("portrayal.systems.taggers.watson", "tagger", "IBM Watson: recorded answers only"),
+    "openai": Entry(
+        "portrayal.systems.chat", "any", "an OpenAI-compatible vision-language model: tags or captions"
+    ),
+    "anthropic": Entry(
+        "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
+    ),
+>>>>>>> search_gsr
 }
 
 # Systems by scheme: `use = "python:module:function"`.

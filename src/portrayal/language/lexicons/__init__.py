@@ -10,6 +10,9 @@ from portrayal.errors import PortrayalError, nearest
 
 FOLDER = Path(__file__).parent
 
+# Words misspelt in their source; the lists keep the spelling, readers may replace it.
+READ_AS = {"corageous": "courageous"}  # Table A.4 of Fabris et al. (2020)
+
 
 def lexicon_names() -> list[str]:
     """Return the names of the lists that ship."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from portrayal.stats.permutation import two_sample
 
-from portrayal.language.lexicons import read_lexicon
+from portrayal.language.lexicons import READ_AS, read_lexicon
 from portrayal.language.space import WordSpace
 from portrayal.measures.search.direction import Direction, score_words
+from portrayal.stats.permutation import two_sample
 
 # Lexicon, its word for the positive pole first; the published p with word2vec.
 DICHOTOMIES = {
@@ -24,7 +24,6 @@ DICHOTOMIES = {
     "career_family": 5.5e-4,
     "gendered_jobs": 0.0,
 }
-READ_AS = {"corageous": "courageous"}  # the typing error of Table A.4
 
 
 @dataclass(frozen=True)

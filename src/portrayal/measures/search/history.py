@@ -90,11 +90,6 @@ def random_lists(history: History, seed: int = 0) -> dict[str, list[str]]:
     }
 
 
-def usable(word: str) -> bool:
-    """Say whether a word is scored at all: two letters or more and no digit, as in the authors' tokeniser."""
-    return len(word) > 1 and not any(map(str.isdigit, word))
-
-
 def score_history(
     history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False
 ) -> pl.DataFrame:

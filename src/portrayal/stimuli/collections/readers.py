@@ -12,6 +12,7 @@ from portrayal.stimuli.collections.collection import Collection
 from portrayal.stimuli.collections.folder import read_beir, read_folder, read_jsonl, read_texts
 from portrayal.stimuli.collections.lines import plain_or_gz
 from portrayal.stimuli.collections.robust04 import parts_of, read_robust04
+from portrayal.stimuli.collections.synthetic import GENERATED, generated_collection
 
 
 class Form(NamedTuple):
@@ -59,7 +60,7 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     Parameters
     ----------
     path
-        A folder, or one `.jsonl` file.
+        A folder, one `.jsonl` file, or the name of a generated collection ("toy", "synthetic", "balanced").
     form
         A name in `FORMS`; by default the first form that fits the files.
 
@@ -68,6 +69,8 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     PortrayalError
         In one line: no such path, no known form, a file that is not UTF-8, an empty collection.
     """
+    if str(path) in GENERATED:
+        return generated_collection(str(path))
     path = Path(path)
     if not path.exists():
         raise PortrayalError(f"no collection at {path}. Check the path; see docs/rankers.md for the forms.")

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.language.lexicons import read_lexicon
+from portrayal.language.lexicons import READ_AS, read_lexicon
 from portrayal.stimuli.collections.collection import Collection, collection_of
 from portrayal.stimuli.collections.runs import run_table
 
@@ -47,11 +47,10 @@ class Words:
     adjectives: Mapping[str, str]
 
 
-def paper_words(spelling: str = "courageous") -> Words:
-    """Return Tables A.7 and A.4; "corageous" is read as `spelling`."""
-    adjectives = {
-        spelling if word == "corageous" else word: pole for word, pole in _poles("agency_communion").items()
-    }
+def paper_words(literal: bool = False) -> Words:
+    """Return Tables A.7 and A.4; "corageous" is read as courageous unless taken literally."""
+    read_as = {} if literal else READ_AS
+    adjectives = {read_as.get(word, word): pole for word, pole in _poles("agency_communion").items()}
     return Words(_poles("gendered_jobs"), adjectives)
 
 
@@ -82,29 +81,22 @@ def synthetic_collection(words: Words | None = None) -> Collection:
 
 
 def balanced_collection(seed: int = 0) -> Collection:
-    """Return short portraits that mix occupation, adjective, field, concern and person independently.
+    """Return short portraits, each an adult and five words of Tables A.4 to A.7 drawn from one pool.
 
-    Queries are the single words of Tables A.4 to A.7; a document that holds the word is relevant. Since
-    words are dealt out independently, relevance carries no gender beyond chance.
+    The single words are the queries; a document that holds the word is relevant. Words and persons are
+    drawn independently, so relevance carries no gender beyond chance.
     """
-    lists = [
-        list(_poles(name)) for name in ("gendered_jobs", "agency_communion", "science_arts", "career_family")
-    ]
-    lists[1] = ["courageous" if word == "corageous" else word for word in lists[1]]
-    rng, documents, relevant = (
-        np.random.default_rng(seed),
-        {},
-        {word: {} for words in lists for word in words},
-    )
+    lists = ("gendered_jobs", "agency_communion", "science_arts", "career_family")
+    pool = [READ_AS.get(word, word).lower() for name in lists for word in _poles(name)]
+    rng = np.random.default_rng(seed)
+    documents: dict[str, str] = {}
+    relevant: dict[str, dict[str, int]] = {word: {} for word in pool}
     for number in range(BALANCED_DOCUMENTS):
-        chosen = [words[rng.integers(len(words))] for words in lists]
-        name = f"b{number:03d}"
+        name, chosen = f"b{number:03d}", [pool[place] for place in rng.permutation(len(pool))[:5]]
         documents[name] = _portrait(chosen, _PEOPLE[rng.integers(len(_PEOPLE))], bool(rng.integers(2)))
         for word in chosen:
             relevant[word][name] = 1
-    queries = {word.lower(): word.lower() for word in relevant}
-    qrels = {word.lower(): documents for word, documents in relevant.items()}
-    return collection_of(documents, queries, qrels, "balanced")
+    return collection_of(documents, {word: word for word in pool}, relevant, "balanced")
 
 
 GENERATED: dict[str, Callable[[], Collection]] = {
@@ -163,9 +155,9 @@ def _judged_by_prefix(name: str, documents: Mapping[str, str], jobs: Mapping[str
 
 def _portrait(words: Sequence[str], people: tuple[str, str], female: bool) -> str:
     """Write one portrait of an adult."""
-    job, adjective, field, concern = words
     person, pronoun, own = (people[0], "she", "her") if female else (people[1], "he", "his")
+    first, second, third, fourth, fifth = words
     return (
-        f"This {person} works as a {job} and is known to be {adjective}. In the evening {pronoun} follows news about {field}; "
-        f"what fills {own} week is {concern}."
+        f"The words this {person} was asked about: {first}, {second} and {third}. Then {pronoun} was asked "
+        f"about {fourth}, and {own} last word was {fifth}."
     )
