@@ -35,7 +35,6 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
-<<<<<<< HEAD
     "bm25": Entry("portrayal.systems.rankers.system", "ranker", "BM25 over a collection, Lucene's variant"),
     "qlm": Entry("portrayal.systems.rankers.system", "ranker", "query likelihood with Dirichlet smoothing"),
     "tfidf": Entry("portrayal.systems.rankers.system", "ranker", "tf-idf and the cosine"),
@@ -50,7 +49,6 @@ SYSTEMS: dict[str, Entry] = {
     ),
     "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
     "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
-=======
     "rekognition": Entry(
         "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
     ),
@@ -67,7 +65,6 @@ SYSTEMS: dict[str, Entry] = {
     "anthropic": Entry(
         "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
     ),
->>>>>>> search_gsr
 }
 
 # Systems by scheme: `use = "python:module:function"`.
