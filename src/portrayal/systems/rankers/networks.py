@@ -21,7 +21,7 @@ from portrayal.systems.rankers.matches import BINS, QUERY_WORDS
 Array = NDArray[np.float32]
 
 NEGATIVES = 16  # candidates that are not relevant, drawn for each query and epoch
-RATE = 0.01
+RATES = {"drmm": 0.01, "matchpyramid": 0.002}
 DECAY = 0.01
 
 
@@ -80,7 +80,7 @@ def train(architecture: str, examples: Sequence[Example], epochs: int, seed: int
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = NETWORKS[architecture]()
-    optimiser = torch.optim.Adam(network.parameters(), RATE, weight_decay=DECAY)
+    optimiser = torch.optim.Adam(network.parameters(), RATES[architecture], weight_decay=DECAY)
     usable = [example for example in examples if 0 < (example.levels > 0).sum() < len(example.levels)]
     for _ in range(epochs):
         for place in generator.permutation(len(usable)):
