@@ -102,8 +102,9 @@ def _function(name: str) -> Callable[..., float]:
         raise PortrayalError(f"no measure {name!r}. Expected map, ndcg, P_k or ndcg_cut_k, such as P_10.")
     if match[1] == "map":
         return average_precision
-    cut = int(match[2]) if match[2] else None
-    return partial(precision_at if match[1] == "P_" else ndcg, cut=cut)
+    if match[1] == "P_":
+        return partial(precision_at, cut=int(match[2]))
+    return partial(ndcg, cut=int(match[2]) if match[2] else None)
 
 
 def _discounted(gains: Array) -> float:

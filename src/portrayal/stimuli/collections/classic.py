@@ -44,9 +44,9 @@ def _only(path: Path, pattern: re.Pattern[str]) -> Path | None:
 
 def _items(path: Path) -> Iterator[Document]:
     """Stream the items of a .ALL or .QRY file of either shape."""
-    lines = (line for _, line in read_lines(path))
-    first = next(lines, "")
-    lines = chain([first], lines)
+    rest = (line for _, line in read_lines(path))
+    first = next(rest, "")
+    lines = chain([first], rest)
     return _smart(lines) if first.startswith(".I") else _starred(lines)
 
 

@@ -40,8 +40,8 @@ class Index:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Words to their ids."""
-        return {word: number for number, word in enumerate(self.words)}
+        """Words to their ids; a query's stop words are not looked for."""
+        return {word: number for number, word in enumerate(self.words) if word not in self.stop}
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
@@ -56,8 +56,8 @@ class Index:
 
     @cached_property
     def tie_order(self) -> NDArray[np.int64]:
-        """Each document's place among ids in descending order: equal scores are ordered as trec_eval does."""
-        return pl.Series(self.documents).rank("ordinal", descending=True).to_numpy().astype(np.int64)
+        """Each document's place among ids in descending order; see `tie_order`."""
+        return tie_order(self.documents)
 
     @cached_property
     def matrix(self) -> sparse.csc_array:
@@ -76,6 +76,11 @@ class Index:
         known = [self.numbers[word] for word in words(text) if word in self.numbers]
         ids, counts = np.unique(np.array(known, np.int64), return_counts=True)
         return ids, counts
+
+
+def tie_order(documents: Sequence[str]) -> NDArray[np.int64]:
+    """Return each document's place among ids in descending order: trec_eval orders equal scores so."""
+    return pl.Series(documents).rank("ordinal", descending=True).to_numpy().astype(np.int64)
 
 
 def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None = None) -> Index:
