@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import polars as pl
 
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
-from portrayal.language.lexicons import read_lexicon
+from portrayal.language.lexicons import READ_AS, read_lexicon
 from portrayal.language.space import WordSpace
 from portrayal.language.tokens import stop_words, words
 from portrayal.language.vector_sets import open_vectors
+from portrayal.measures.search.dichotomies import DICHOTOMIES
 from portrayal.measures.search.direction import find_direction
 from portrayal.measures.search.entities import without_shared
 from portrayal.measures.search.history import History
@@ -25,6 +26,7 @@ from portrayal.stimuli.collections import Collection, read_collection
 from portrayal.stimuli.collections.histories import make_history, measuring_stop_words
 from portrayal.stimuli.collections.synthetic import (
     GENERATED,
+    PERSONS,
     Words,
     authors_words,
     paper_words,
@@ -76,17 +78,32 @@ def inputs(study: Study) -> Mapping[str, Any]:
     settings: SearchSettings = study.settings
     collection = open_collection(study)
     history = _history(collection, settings)
-    spaces = {name: open_vectors(name, study.folder) for name in settings.vectors}
-    pairs = settings.pairs or list(read_lexicon("gender_pairs").iter_rows())
+    wanted = wanted_words(history, settings)
+    spaces = {name: open_vectors(name, study.folder, wanted) for name in settings.vectors}
     return {
         "history": history,
         "texts": dict(collection.queries),
         "spaces": spaces,
-        "pairs": pairs,
-        "example": example(collection, history, next(iter(spaces.values())), pairs),
+        "pairs": pole_pairs(settings),
+        "example": example(collection, history, next(iter(spaces.values())), settings),
         "mentions": mentions(settings),
         "checks": checks(settings),
     }
+
+
+def pole_pairs(settings: SearchSettings) -> list[tuple[str, str]]:
+    """Return the pairs that define the direction, the ten of gender by default."""
+    return settings.pairs or list(read_lexicon("gender_pairs").iter_rows())
+
+
+def wanted_words(history: History, settings: SearchSettings) -> set[str]:
+    """Return every word that may be scored, so that a big vector file is not held whole."""
+    asked = {word for words in history.queries.values() for word in words}
+    poles = {word for pair in pole_pairs(settings) for word in pair}
+    checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
+    extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
+    found = {*history.bags.words, *asked, *poles, *checked, *extra}
+    return found | {word.lower() for word in found}
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
@@ -98,7 +115,7 @@ def mentions(settings: SearchSettings) -> dict[str, set[str]]:
     entities = read_lexicon("gendered_entities")
     common = pl.col("percent").cast(pl.Float64) >= settings.names_percent
     names = read_lexicon("census_names").filter(common)
-    taken = {*entities["word"], *stop_words()}  # "will" and "may" are words first
+    taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
     found = without_shared(
         {group: set(names.filter(group=group)["name"]) - taken for group in settings.poles}
     )
@@ -120,23 +137,27 @@ def checks(settings: SearchSettings) -> dict[str, tuple[Collection, Words, Histo
 
 
 def example(
-    collection: Collection, history: History, space: WordSpace, pairs: Sequence[tuple[str, str]]
+    collection: Collection, history: History, space: WordSpace, settings: SearchSettings
 ) -> tuple[str, list[str], frozenset[str]] | None:
     """Return the most gendered judged query with the words of its best document, for Figure 2."""
     judged = [query for query in history.queries if history.relevant(query)]
     if not judged:
         return None
-    scores = word_scores(space, find_direction(space, pairs), history)
+    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history)
     strength = np.abs(query_scores([history.queries[query] for query in judged], scores))
     if np.isnan(strength).all():
         return None
     query = judged[int(np.nanargmax(strength))]
     wanted = next(iter(history.relevant(query)))
     text = next(text for name, text in collection.documents() if name == wanted)
-    return query, words(text), measuring_stop_words()
+    return query, words(text), measuring_stop_words(settings.stop)
 
 
 def _history(collection: Collection, settings: SearchSettings) -> History:
     return make_history(
-        collection, cutoff=settings.cutoff, discount=settings.discount, inflected=settings.inflected
+        collection,
+        cutoff=settings.cutoff,
+        discount=settings.discount,
+        inflected=settings.inflected,
+        stop=settings.stop,
     )

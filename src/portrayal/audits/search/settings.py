@@ -26,6 +26,7 @@ class SearchSettings(Settings):
     direction: Literal["component", "mean", "first"] = "component"
     discount: Literal["definition", "code", "none"] = "definition"
     cutoff: int = Field(100, ge=1)  # K for queries without a relevant document
+    stop: Literal["snowball", "lucene", "none"] = "snowball"  # gendered stop words are always kept
     inflected: bool = True  # leave out inflected forms of the query's words too
     mentions: dict[str, list[str]] | None = None
     names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
