@@ -48,8 +48,8 @@ def gsr_text(
     """
     opened, results = read_collection(collection), read_run(run)
     _check_queries(results, opened, run)
-    space = open_vectors(vectors)
     history = _history(opened, results, run, cutoff, discount)
+    space = open_vectors(vectors, words=_words(history))
     return json.dumps(_measure(history, results, space, seed))
 
 
@@ -99,6 +99,13 @@ def _check_queries(results: pl.DataFrame, opened: Collection, run: Path | str) -
             f"{run} answers {len(strange)} queries the collection does not have (first: {strange[0]!r}). "
             "Measure a run with the collection it was made on."
         )
+
+
+def _words(history: History) -> set[str]:
+    """Return the words to read from a vector file: those of the history and the poles."""
+    asked = {word for words in history.queries.values() for word in words}
+    poles = {word for pair in read_lexicon("gender_pairs").iter_rows() for word in pair}
+    return {*history.bags.words, *asked, *poles, *map(str.lower, poles)}
 
 
 def _judged(run: pl.DataFrame) -> pl.Expr:

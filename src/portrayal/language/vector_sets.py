@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def glove_space() -> WordSpace:
 SETS: dict[str, Callable[[], WordSpace]] = {"glove": glove_space, "spacy-md": spacy_space}
 
 
-def open_vectors(name: str, folder: Path | str = ".") -> WordSpace:
+def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | None = None) -> WordSpace:
     """Return the vectors of this name, or those in the file at this path.
 
     Parameters
@@ -37,6 +37,8 @@ def open_vectors(name: str, folder: Path | str = ".") -> WordSpace:
         'glove', 'spacy-md', or a path: word2vec binary or text, GloVe or fastText text, npz or safetensors.
     folder
         Where relative paths start.
+    words
+        Of a file, keep these only; None keeps all.
     """
     if name in SETS:
         return _opened(name)
@@ -45,10 +47,14 @@ def open_vectors(name: str, folder: Path | str = ".") -> WordSpace:
         raise PortrayalError(
             f"no word vectors {name!r}.{nearest(name, SETS)} Expected one of {', '.join(SETS)} or the path of a file."
         )
-    from portrayal.systems.encoders.vectors import read_vectors
+    from portrayal.systems.encoders.readers import read_vectors
 
-    read = read_vectors(path)
-    return WordSpace.build(path.name, read.words, read.matrix)
+    read = read_vectors(path, words)
+    if not read:
+        raise PortrayalError(
+            f"{path} has none of the words of this collection. Check that it is the right file."
+        )
+    return WordSpace.build(path.name, read, np.stack(list(read.values())))
 
 
 @lru_cache(maxsize=4)

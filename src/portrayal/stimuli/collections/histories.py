@@ -12,14 +12,13 @@ from portrayal.measures.search.history import GENDERED_STOP_WORDS, History
 from portrayal.stimuli.collections.collection import Collection, Document
 
 
-def measuring_stop_words() -> frozenset[str]:
-    """Return the stop list without the words that name a gender."""
-    return stop_words() - GENDERED_STOP_WORDS
+def measuring_stop_words(name: str = "snowball") -> frozenset[str]:
+    """Return a stop list without the words that name a gender."""
+    return stop_words(name) - GENDERED_STOP_WORDS
 
 
-def measuring_words(text: str) -> list[str]:
-    """Return the words of a text as the measure sees it: without stop words, gendered ones kept."""
-    stop = measuring_stop_words()
+def measuring_words(text: str, stop: frozenset[str]) -> list[str]:
+    """Return the words of a text without these stop words."""
     return [word for word in words(text) if word not in stop]
 
 
@@ -29,6 +28,7 @@ def make_history(
     cutoff: int = 100,
     discount: str = "definition",
     inflected: bool = True,
+    stop: str = "snowball",
 ) -> History:
     """Read a collection's documents once and return what runs on it are measured against.
 
@@ -40,6 +40,8 @@ def make_history(
         The documents to keep; None keeps all.
     cutoff, discount, inflected
         See `portrayal.measures.search.History`.
+    stop
+        The stop list, of which gendered words are kept.
     """
     from portrayal.systems.rankers.index import build_index
 
@@ -48,9 +50,10 @@ def make_history(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
         )
     kept = collection.documents() if only is None else _kept(collection, only)
-    index = build_index(kept, stop=measuring_stop_words())
+    left_out = measuring_stop_words(stop)
+    index = build_index(kept, stop=left_out)
     bags = Bags(index.documents, index.words, index.matrix)
-    queries = {query: measuring_words(text) for query, text in collection.queries.items()}
+    queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
     return History(queries, bags, collection.qrels, cutoff, discount, inflected)
 
 
