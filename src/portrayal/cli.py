@@ -120,6 +120,23 @@ def calibrate(
     typer.echo(text)
 
 
+@app.command()
+def gsr(
+    collection: Annotated[str, typer.Argument(help="A collection of documents, queries and judgments.")],
+    run: Annotated[Path, typer.Option(help="A TREC run made on it.")],
+    vectors: Annotated[str, typer.Option(help="Measuring vectors: a name or a file.")] = "glove",
+    cutoff: Annotated[
+        int, typer.Option(min=1, help="Results looked at for a query without judgments.")
+    ] = 100,
+    discount: Annotated[str, typer.Option(help="Rank discount: definition, code or none.")] = "definition",
+    seed: Annotated[int, typer.Option(help="Of the bootstrap and the permutations.")] = 0,
+) -> None:
+    """Print the gender stereotype reinforcement of a run as one JSON object."""
+    from portrayal.commands.gsr import gsr_text
+
+    typer.echo(gsr_text(collection, run, vectors, cutoff, discount, seed))
+
+
 @app.command(name="list")
 def list_(
     what: Annotated[str, typer.Argument(help="systems, audits, lexicons or datasets.", metavar="WHAT")],
