@@ -21,6 +21,10 @@ class Hits(NamedTuple):
     numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    def first(self, depth: int) -> Hits:
+        """Return the best `depth` of them."""
+        return Hits(self.numbers[:depth], self.scores[:depth])
+
 
 @runtime_checkable
 class Ranker(Protocol):

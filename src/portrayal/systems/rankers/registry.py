@@ -83,7 +83,7 @@ class NeuralSettings(VectorSettings):
 
     candidates: int = Field(100, ge=2)  # how many of the first stage's results are ordered anew
     folds: int = Field(5, ge=2)
-    epochs: int = Field(20, ge=1)
+    epochs: int = Field(10, ge=1)
     seed: int = 0
 
 
