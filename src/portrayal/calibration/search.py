@@ -79,7 +79,9 @@ def _phantom(
     size: int, slope: float, scores: np.ndarray, rng: np.random.Generator
 ) -> tuple[History, dict[str, list[str]]]:
     """Return the history and the phantom's lists."""
-    lists, documents, queries = {}, [], {}
+    lists: dict[str, list[str]] = {}
+    queries: dict[str, list[str]] = {}
+    documents: list[np.ndarray] = []
     for number in range(size):
         asked = rng.choice(2 * HALF, rng.integers(1, 4), replace=False)
         answer = _answer(asked, slope, scores, rng)

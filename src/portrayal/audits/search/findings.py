@@ -7,20 +7,28 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Finding, Measured, ReportTable
+from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.report.words import estimate, interval, p_value
 
 VALIDITY = (
-    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its words. Read a system against the "
+    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
+    "words. Read a system against the "
     "perfect one, which holds all and only the relevant documents.",
-    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on small collections.",
-    "The direction is a proxy learnt from text of one time and language. It knows two poles; people who are neither are not measured.",
-    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A word of two meanings "
+    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on "
+    "small collections.",
+    "The direction is a proxy learnt from text of one time and language. It knows two poles; people "
+    "who are neither are not measured.",
+    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A "
+    "word of two meanings "
     "(labor) gets the mean of both.",
-    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go against what was asked.",
-    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is measured here with "
+    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go "
+    "against what was asked.",
+    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is "
+    "measured here with "
     "vectors that were not changed.",
-    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for ranking.",
+    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for "
+    "ranking.",
 )
 
 
@@ -48,7 +56,13 @@ def findings(measured: Measured) -> list[Finding]:
 
 def tables(measured: Measured) -> list[ReportTable]:
     """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
-    made = [_grid(measured), _quality(measured), _unused(measured)]
+    made = [
+        _grid(measured),
+        _quality(measured),
+        *published_tables(measured),
+        *_specifications(measured),
+        _unused(measured),
+    ]
     return [table for table in made if not table.table.is_empty()]
 
 
@@ -63,7 +77,8 @@ def _difference(row: dict[str, Any]) -> str:
     what = "reinforces gender stereotypes beyond" if row["value"] > 0 else "stays below"
     return (
         f"{row['system']} {what} what the relevant documents bring along: its GSR is {number} {ends} "
-        f"{'above' if row['value'] > 0 else 'from'} the perfect system's (p {_p(row)}), measured with {row['group']}."
+        f"{'above' if row['value'] > 0 else 'from'} the perfect system's (p {_p(row)}), measured with "
+        f"{row['group']}."
     )
 
 
@@ -75,7 +90,10 @@ def _absolute(row: dict[str, Any]) -> str:
     clear = (
         "answers along the gender of the query" if _clear(row) and row["value"] > 0 else "has no clear slope"
     )
-    return f"{row['system']} {clear}: GSR {number} {ends} (p {_p(row)}), measured with {row['group']}; no judgments to compare with."
+    return (
+        f"{row['system']} {clear}: GSR {number} {ends} (p {_p(row)}), measured with {row['group']}; "
+        "no judgments to compare with."
+    )
 
 
 def _change(row: dict[str, Any]) -> str:
@@ -92,7 +110,10 @@ def _checked(rows: pl.DataFrame) -> list[Finding]:
     made = []
     for (vectors,), part in tested.group_by("group", maintain_order=True):
         passed = int((part["p"] < 0.05).sum())
-        sentence = f"The ruler {vectors} shows {passed} of {part.height} known gender stereotypes (one-sided p under .05)."
+        sentence = (
+            f"The ruler {vectors} shows {passed} of {part.height} known gender stereotypes (one-sided p "
+            "under .05)."
+        )
         made.append(Finding(sentence, part["row"][0]))
     return made
 
@@ -118,7 +139,10 @@ def _grid(measured: Measured) -> ReportTable:
     relative = [
         (100 * (pl.col(name) - 1)).alias(name.replace("gsr_ratio", "relative, percent")) for name in ratios
     ]
-    text = "GSR of every system, its difference to the perfect system, and the relative value of the paper's Table 2 (ratio less 1)."
+    text = (
+        "GSR of every system, its difference to the perfect system, and the relative value of the paper's "
+        "Table 2 (ratio less 1)."
+    )
     return ReportTable(
         "grid", "GSR of all systems (Table 2)", text, table.with_columns(relative).drop(ratios)
     )
@@ -134,6 +158,27 @@ def _quality(measured: Measured) -> ReportTable:
         text,
         table.select("system", "measure", "contrast", "value", "low", "high", "p", "n"),
     )
+
+
+def _specifications(measured: Measured) -> list[ReportTable]:
+    """Return, per system, the share of ways of measuring that put it above the perfect system."""
+    if "specifications" not in measured.tables:
+        return []
+    table = (
+        measured.tables["specifications"]
+        .group_by("system", maintain_order=True)
+        .agg(
+            ways=pl.len(),
+            share_above=pl.col("supports").mean(),
+            lowest=pl.col("value").min(),
+            highest=pl.col("value").max(),
+        )
+    )
+    text = (
+        "Of all ways of measuring, the share whose interval lies above the perfect system's GSR (above "
+        "zero without judgments)."
+    )
+    return [ReportTable("specification_shares", "How many ways of measuring agree", text, table)]
 
 
 def _unused(measured: Measured) -> ReportTable:
