@@ -205,6 +205,7 @@ def test_relabelling_only_relabels_and_order_never_matters() -> None:
         ({"test": [own(x=[])]}, "x of test 'warmth' is empty"),
         ({"test": [own(a=["warm", "warm"])]}, "a of test 'warmth' lists 'warm' twice"),
         ({"test": [own(a=["warm", " "])]}, "holds an empty stimulus"),
+        ({"test": [own(b=["cold", "warm"])]}, "has .warm. in a and in b"),
         ({"test": [own(b="weat:flower")]}, "Did you mean 'weat:flowers'"),
         ({"test": [own(b="absent.txt")]}, "no file at absent.txt for b of test"),
         ({"test": [own(x_cluster=["1"])]}, "3 stimuli and 1 cluster ids"),
@@ -329,3 +330,24 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
     assert 'id="associations"' in text
     assert "a sign of harming X" in text
     assert "Specification curve" in text
+
+
+def test_targets_in_prompts_stay_one_target_each() -> None:
+    templates = ["[stimulus]", "the name [stimulus]"]
+    this = study(test=[own()], templates=templates, template_sets=["x", "y"], variants=["subsets"], subsets=2)
+    found = measured(this, random_vectors(this))
+    row = found.results.row(0, named=True)
+    assert row["n"] == 12  # 3 + 3 targets in two prompts
+    assert "between persons" in row["note"]
+    assert row["p"] * 20 == pytest.approx(round(row["p"] * 20))  # of C(6, 3), not of C(12, 6)
+    assert found.tables["specifications"]["n"].to_list() == [12, 8, 8]
+
+
+def test_a_vector_of_nan_is_named() -> None:
+    this = study(test=[own()])
+    for bad in ([float("nan")] * 8, [0.0] * 8):
+        vectors = {**random_vectors(this), "tom": bad}
+        with pytest.raises(PortrayalError, match="'e' answered 'tom' with a vector of NaN or of length zero"):
+            measured(this, vectors)
+    with pytest.raises(PortrayalError, match=r"vectors of widths \[2, 8\]"):
+        measured(this, {**random_vectors(this), "tom": [1.0, 2.0]})
