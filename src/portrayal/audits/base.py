@@ -25,7 +25,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gives: Results rows, the tables charts are drawn from, and warnings for the report's top."""
+    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top."""
 
     results: pl.DataFrame
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
