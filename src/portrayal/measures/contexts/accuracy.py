@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from portrayal.measures.contexts.pictures import BASELINE, by_system, usable
 from portrayal.measures.contexts.rows import condition, missing_note, people_of, per_person, places_of, row
@@ -18,10 +19,11 @@ LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
 def accuracy(
     pictures: pl.DataFrame, genders: Mapping[str, Sequence[str]], gender: str = "gender"
 ) -> Iterator[dict[str, Any]]:
-    """Yield `gender_f1` and `gender_f1_change` rows (Table 9).
+    """Yield `gender_f1`, `gender_f1_change` (Table 9) and `gender_f1_overall` rows.
 
     F1 of a depicted group is 2 TP / (inferred + depicted), over the pictures whose place was recognised and whose
-    person has a label that some gender cluster names. `genders` maps each cluster to the labels it stands for.
+    person has a label that some gender cluster names. `gender_f1_overall` is the mean over depicted groups of F1 over
+    all pictures in places, recognised or not (or of the baseline, where nobody was put in a place).
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def accuracy(
             depicted = [label for label in labels if label in labelled[gender]]
             if depicted:
                 yield from _of_cluster(system, labelled, people, cluster, depicted, gender)
+        if labelled.height:
+            yield _overall(system, labelled, people, genders, gender)
 
 
 def f1(answered: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str) -> Share:
@@ -95,3 +99,33 @@ def _change(
         system, "gender_f1_change", (place, name), ends, contrast=f"{place} minus {BASELINE}", n=n,
         n_missing=missing_note(here)[0], unit="difference of F1", note=note,
     )  # fmt: skip
+
+
+def _overall(
+    system: str, part: pl.DataFrame, people: np.ndarray, genders: Mapping[str, Sequence[str]], gender: str
+) -> dict[str, Any]:
+    placed = part.filter(pl.col("role") == "composite")
+    shown = placed if placed.height else part
+    answered = usable(shown)
+    groups = [
+        f1(answered, people, cluster, labels, gender)
+        for cluster, labels in genders.items()
+        if answered[gender].is_in(list(labels)).any()
+    ]
+    ends = _mean_share(groups, len(people)) if groups else (np.nan,) * 3
+    name = "all places" if placed.height else BASELINE
+    return row(
+        system, "gender_f1_overall", name, ends, n=answered.height, n_missing=missing_note(shown)[0], unit="F1",
+        note=f"mean over {len(groups)} depicted groups",
+    )  # fmt: skip
+
+
+def _mean_share(groups: Sequence[Share], people: int) -> tuple[float, float, float]:
+    """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
+    value = float(np.mean([share.value for share in groups]))
+    influence = np.mean([share.influence for share in groups], axis=0)
+    error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
+    if error < 1e-12 or people < 2:
+        return value, float(np.mean([s.low for s in groups])), float(np.mean([s.high for s in groups]))
+    half = stats.t.ppf(0.975, people - 1) * error
+    return value, max(value - half, 0.0), min(value + half, 1.0)
