@@ -59,17 +59,28 @@ def change(after: Share, before: Share) -> Interval:
     return Interval(float(value), float(value - low), float(value + high))
 
 
-def bounded_mean(values: np.ndarray, level: float = 0.95) -> Interval:
+def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Interval:
     """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
 
-    Two made-up people, one at 1 and one at -1, are added for the interval as Bonett and Price do [3]_, with t
-    quantiles on people - 1 degrees of freedom. The value itself is the plain mean.
+    Two made-up people are added for the interval, as Bonett and Price do for one pair a person [3]_, with t quantiles on
+    people - 1 degrees of freedom. They stand one picture's step above and below zero: 1 with one picture a person,
+    less with more. Where all people are alike nothing is known of how they vary, and the step is 1.
+
+    Parameters
+    ----------
+    values
+        One value per person.
+    pictures
+        How many pictures a person's value is a mean of.
+    level
+        Of the interval.
     """
     values = np.asarray(values, dtype=float)
     n = len(values)
     if n < 2:
         return Interval(float(values.mean()) if n else np.nan, np.nan, np.nan)
-    padded = np.append(values, [1.0, -1.0])
+    step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
+    padded = np.append(values, [step, -step])
     half = _quantile(n, level) * padded.std() / np.sqrt(n + 2)
     middle = padded.mean()
     return Interval(float(values.mean()), float(max(middle - half, -1.0)), float(min(middle + half, 1.0)))

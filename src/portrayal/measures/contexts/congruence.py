@@ -51,8 +51,9 @@ def congruence_scores(answered: pl.DataFrame, stereotypes: Mapping[str, str]) ->
 def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> dict[str, Any]:
     spread = scores.std(ddof=1) if len(scores) > 1 else 0.0
     p = float(stats.ttest_1samp(scores, 0).pvalue) if spread > 1e-12 else np.nan
+    each = round(placed.height / max(placed["person"].n_unique(), 1))
     return row(
-        system, "congruence", "all places", bounded_mean(scores), contrast="congruent minus incongruent", p=p,
+        system, "congruence", "all places", bounded_mean(scores, each), contrast="congruent minus incongruent", p=p,
         n=len(scores), n_missing=missing_note(placed)[0], unit="difference of shares",
         note="one score per person; two-sided t" if spread > 1e-12 else "not tested: all people score alike",
     )  # fmt: skip

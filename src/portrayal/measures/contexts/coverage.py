@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.measures.contexts.pictures import by_system, usable
+from portrayal.measures.contexts.pictures import by_system, column, usable
 from portrayal.measures.contexts.rows import missing_note, row
 from portrayal.stats.shares import clustered_share
 
@@ -20,7 +20,7 @@ def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[s
         lost, why = missing_note(part)
         tags = answered["tags"].to_numpy()
         for name in ("known", *clusters):
-            share = clustered_share(answered[name].to_numpy(), tags)
+            share = clustered_share(answered[name if name == "known" else column(name)].to_numpy(), tags)
             absent = "never used by this tagger" if share.value == 0 else ""
             yield row(
                 system, "coverage", name, (share.value, share.low, share.high), n=int(np.sum(tags)), n_missing=lost,

@@ -60,10 +60,15 @@ def _change(
     then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
     shifts = (now - then)[~np.isnan(now - then)]
     return row(
-        system, "inferred_change", (place, outcome), bounded_mean(shifts), contrast=f"{place} minus {BASELINE}",
+        system, "inferred_change", (place, outcome), bounded_mean(shifts, _each(after)), contrast=f"{place} minus {BASELINE}",
         p=sign_flip(shifts), n=len(shifts), n_missing=len(people) - len(shifts), unit="difference of shares",
         note="" if shifts.any() else "no person's picture changed",
     )  # fmt: skip
+
+
+def _each(pictures: pl.DataFrame) -> int:
+    """How many pictures there are of a person."""
+    return round(pictures.height / max(pictures["person"].n_unique(), 1))
 
 
 def _of_groups(

@@ -3,8 +3,8 @@
 The columns of the table that every question starts from:
 
 `system`, `stimulus`, `repeat`, `status`; `role` (baseline, composite, background), `person`, `context`, `background`
-and the factors, from the stimuli; `tags` (how many), one count per super-cluster and sub-cluster, `known` (tags the
-typology or a dictionary holds), `place` (tags that speak of this picture's context), `inferred` (a gender cluster, or
+and the factors, from the stimuli; `tags` (how many), `in CLUSTER` for every super-cluster and sub-cluster, `known` (tags
+the typology or a dictionary holds), `place` (tags that speak of this picture's context), `inferred` (a gender cluster, or
 neutral), `recognised`.
 """
 
@@ -16,8 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from portrayal.errors import PortrayalError
 from portrayal.language.typology import find, normalise
 from portrayal.measures.contexts.counting import count_clusters
+from portrayal.tables import STIMULI
 
 SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 BASELINE = "baseline"
@@ -75,7 +77,7 @@ def describe_pictures(
     tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
     distinct = tagged["tag"].unique().sort()
     lookup = membership(distinct.to_list(), typology, context_tags)
-    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left")["row"].to_numpy()
+    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")["row"].to_numpy()
     codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
     member = np.hstack([lookup.member, lookup.tags["entry"].is_not_null().to_numpy()[:, None]])
     counts = count_clusters(codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)]))
@@ -106,8 +108,8 @@ def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: 
 def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
     """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
     columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
-    for column in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(column).is_not_null()).group_by(column, maintain_order=True):
+    for level in ("super_cluster", "sub_cluster"):
+        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(level, maintain_order=True):
             columns.setdefault(str(name), set()).update(part["tag"])
     for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
         columns[str(name)] = set(part["tag"])
@@ -115,21 +117,30 @@ def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, se
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
-    names = [*lookup.clusters, *(f"place {context}" for context in lookup.contexts), "known", "tags"]
+    names = [*map(column, lookup.clusters), *(f"place {context}" for context in lookup.contexts), "known", "tags"]
     return pictures.with_columns(pl.Series(name, counts[:, place]) for place, name in enumerate(names))
+
+
+def column(cluster: str) -> str:
+    """Return the column that counts a cluster's tags; factors may be called like clusters."""
+    return f"in {cluster}"
 
 
 def _factors(stimuli: pl.DataFrame) -> list[str]:
     """The stimuli's own id and everything that is not part of the contract."""
-    return ["stimulus", *(name for name in stimuli.columns if name not in CONTRACT)]
+    found = ["stimulus", *(name for name in stimuli.columns if name not in STIMULI)]
+    clash = sorted(set(found) & set(DERIVED))
+    if clash:
+        raise PortrayalError(f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor.")
+    return found
 
 
-CONTRACT = ("stimulus", "kind", "content", "hash", "source", "license", "consent")
+DERIVED = ("system", "repeat", "status", "tags", "known", "place", "inferred", "recognised")
 
 
 def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> pl.DataFrame:
     """Add the inferred gender (Section 4.5.2: the most tags win) and whether the place was recognised."""
-    scores = table.select(genders).to_numpy() if table.height else np.zeros((0, len(genders)), int)
+    scores = table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
     best = scores.max(axis=1, initial=0)
     alone = (scores == best[:, None]).sum(axis=1) == 1
     names = np.array([*genders, NEUTRAL], dtype=object)
@@ -143,7 +154,7 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
 
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
     """Return the proportion of each picture's tags in each of the named clusters."""
-    return pictures.select(names).to_numpy() / np.maximum(pictures["tags"].to_numpy()[:, None], 1)
+    return pictures.select(map(column, names)).to_numpy() / np.maximum(pictures["tags"].to_numpy()[:, None], 1)
 
 
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:

@@ -16,7 +16,7 @@ from portrayal.measures.contexts.coverage import coverage, note_coverage
 from portrayal.measures.contexts.descriptions import descriptions, variants
 from portrayal.measures.contexts.inferences import inferences
 from portrayal.measures.contexts.mixed import mixed
-from portrayal.measures.contexts.pictures import SUPER
+from portrayal.measures.contexts.pictures import SUPER, column
 from portrayal.measures.contexts.recognition import recognition
 from portrayal.tables import results
 
@@ -82,4 +82,4 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
 
 def _possible(vectors: Mapping[str, Sequence[str]], pictures: pl.DataFrame) -> dict[str, Sequence[str]]:
     """Keep the vectors whose clusters the typology has."""
-    return {name: parts for name, parts in vectors.items() if set(parts) <= set(pictures.columns)}
+    return {name: parts for name, parts in vectors.items() if {column(part) for part in parts} <= set(pictures.columns)}
