@@ -62,9 +62,9 @@ def change(after: Share, before: Share) -> Interval:
 def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Interval:
     """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
 
-    Two made-up people are added for the interval, as Bonett and Price do for one pair a person [3]_, with t quantiles on
-    people - 1 degrees of freedom. They stand one picture's step above and below zero: 1 with one picture a person,
-    less with more. Where all people are alike nothing is known of how they vary, and the step is 1.
+    The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
+    they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
+    people are alike nothing is known of how they vary, and the step is 1.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> 
     """
     values = np.asarray(values, dtype=float)
     n = len(values)
+    mean = float(values.mean()) if n else np.nan
     if n < 2:
-        return Interval(float(values.mean()) if n else np.nan, np.nan, np.nan)
+        return Interval(mean, np.nan, np.nan)
     step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
-    padded = np.append(values, [step, -step])
-    half = _quantile(n, level) * padded.std() / np.sqrt(n + 2)
-    middle = padded.mean()
-    return Interval(float(values.mean()), float(max(middle - half, -1.0)), float(min(middle + half, 1.0)))
+    padded = np.append(values, [mean + step, mean - step]).std() / np.sqrt(n + 2)
+    half = _quantile(n, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
+    return Interval(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)))
 
 
 def sign_flip(values: np.ndarray) -> float:

@@ -45,11 +45,16 @@ def critical(groups: int, df: float, level: float = 0.95) -> float:
     return float(optimize.brentq(lambda q: survival(q, groups, df)[0] - (1 - level), 0.0, 2000.0, xtol=1e-10))
 
 
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(NODES)
+
+
 @lru_cache(maxsize=64)
 def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
     """Nodes for s = sqrt(chi-squared / df), and quadrature weights times its density."""
     low, high = np.sqrt(stats.chi2.ppf([TAIL, 1 - TAIL], df) / df)
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _legendre()
     scale = low + (high - low) * (nodes + 1) / 2
     density = 2 * scale * df * stats.chi2.pdf(df * scale**2, df)
     return scale, weights * density * (high - low) / 2
@@ -57,7 +62,7 @@ def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _normal_range(width: np.ndarray, groups: int) -> np.ndarray:
     """W(w): the distribution function of the range of `groups` standard normals."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _legendre()
     z = 8.5 * nodes
     inside = special.ndtr(z) - special.ndtr(z - width[..., None])
     density = groups * 8.5 * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)

@@ -40,28 +40,29 @@ def attributes(
     """
     for system, part in by_system(pictures).items():
         for place in places_of(part):
-            for cluster in clusters:
-                use = use_of(part, place, cluster, gender, factors)
+            for cluster, use in uses_of(part, place, clusters, gender, factors).items():
                 yield from _welch_rows(system, place, cluster, "attribute_between", use.place, use.groups)
-                if condition(part, BASELINE).height:
+                if not np.isnan(use.alone).all():
                     shift = use.place - use.alone
                     yield from _welch_rows(system, place, cluster, "attribute_within", shift, use.groups)
                     yield from _cell_rows(system, place, cluster, shift, use.cells)
 
 
-def use_of(part: pl.DataFrame, place: str, cluster: str, gender: str, factors: Sequence[str]) -> Use:
-    """Return each person's mean share of tags in `cluster`, in the place and alone."""
+def uses_of(
+    part: pl.DataFrame, place: str, clusters: Sequence[str], gender: str, factors: Sequence[str]
+) -> dict[str, Use]:
+    """Return each person's mean share of tags in each cluster, in the place and alone."""
     people = people_of(part)
     here, alone = usable(condition(part, place)), usable(condition(part, BASELINE))
     levels = levels_of(part, people, list(dict.fromkeys([gender, *factors])))
     nobody = np.full(len(people), "", dtype=object)
     inside = {name: levels[name] for name in factors if name in levels}
-    return Use(
-        person_means(here, people, shares(here, [cluster])[:, 0]),
-        person_means(alone, people, shares(alone, [cluster])[:, 0]),
-        levels.get(gender, nobody),
-        cells_of(inside) if inside else nobody,
-    )
+    groups, cells = levels.get(gender, nobody), cells_of(inside) if inside else nobody
+    now, then = shares(here, clusters), shares(alone, clusters)
+    return {
+        cluster: Use(person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells)
+        for at, cluster in enumerate(clusters)
+    }
 
 
 def _welch_rows(

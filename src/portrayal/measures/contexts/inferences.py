@@ -32,19 +32,22 @@ def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "ge
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
-        before = condition(part, BASELINE)
-        for place in [BASELINE, *places_of(part)] if before.height else places_of(part):
+        alone = condition(part, BASELINE)
+        before = usable(alone)
+        for place in [BASELINE, *places_of(part)] if alone.height else places_of(part):
             here = condition(part, place)
+            answered, missing = usable(here), missing_note(here)
             for outcome in (*genders, NEUTRAL):
-                yield _count(system, place, outcome, here, people)
-                if place != BASELINE and before.height:
-                    yield _change(system, place, outcome, here, before, people)
+                yield _count(system, place, outcome, answered, missing, people)
+                if place != BASELINE and alone.height:
+                    yield _change(system, place, outcome, answered, before, people)
             yield from _of_groups(system, place, here, people, genders, gender)
 
 
-def _count(system: str, place: str, outcome: str, here: pl.DataFrame, people: np.ndarray) -> dict[str, Any]:
-    answered = usable(here)
-    lost, why = missing_note(here)
+def _count(
+    system: str, place: str, outcome: str, answered: pl.DataFrame, missing: tuple[int, str], people: np.ndarray
+) -> dict[str, Any]:
+    lost, why = missing
     hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
     share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
     n = answered.height
@@ -53,9 +56,8 @@ def _count(system: str, place: str, outcome: str, here: pl.DataFrame, people: np
 
 
 def _change(
-    system: str, place: str, outcome: str, here: pl.DataFrame, before: pl.DataFrame, people: np.ndarray
+    system: str, place: str, outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray
 ) -> dict[str, Any]:
-    after, first = usable(here), usable(before)
     now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
     then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
     shifts = (now - then)[~np.isnan(now - then)]

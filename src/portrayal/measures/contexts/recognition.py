@@ -27,11 +27,11 @@ def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0, s
         people = people_of(part)
         for place in places_of(part):
             here = condition(part, place)
-            answered = usable(here)
+            answered, missing = usable(here), missing_note(here)
             given = {outcome: answered["inferred"] == outcome for outcome in (*genders, NEUTRAL)}
             everything = pl.Series([True] * answered.height, dtype=pl.Boolean)
             for outcome, chosen in {"any": everything, **given}.items():
-                yield _recognised(system, place, outcome, answered.filter(chosen), here, people)
+                yield _recognised(system, place, outcome, answered.filter(chosen), missing, people)
             yield _independence(system, place, answered, people, (*genders, NEUTRAL), seed, shuffles)
             yield _place_share(system, place, answered, here, people)
             yield from _backgrounds(system, place, here, people)
@@ -44,10 +44,10 @@ def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
 
 
 def _recognised(
-    system: str, place: str, outcome: str, chosen: pl.DataFrame, here: pl.DataFrame, people: np.ndarray
+    system: str, place: str, outcome: str, chosen: pl.DataFrame, missing: tuple[int, str], people: np.ndarray
 ) -> dict[str, Any]:
     share = seen(chosen, people)
-    lost, why = missing_note(here)
+    lost, why = missing
     note = why if chosen.height else f"NA: no picture was inferred as {outcome}"
     return row(
         system, "recognised", (place, outcome), (share.value, share.low, share.high), n=chosen.height, n_missing=lost,

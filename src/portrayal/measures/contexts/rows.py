@@ -33,7 +33,7 @@ def row(
 
 def people_of(pictures: pl.DataFrame) -> np.ndarray:
     """Return everybody in the pictures, once each, in order of name."""
-    return pictures["person"].drop_nulls().unique().sort().to_numpy()
+    return np.unique(pictures["person"].drop_nulls().to_numpy().astype(object))
 
 
 def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
