@@ -109,11 +109,16 @@ def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
 
 def _accuracy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
     """Question 3: how right is it, and for whom least?"""
-    scores = [row for row in _rows(table, "gender_f1") if not row["group"].startswith("baseline")]
+    every = _rows(table, "gender_f1")
+    scores = [row for row in every if not row["group"].startswith("baseline")] or every
     if scores:
         worst = min(scores, key=lambda row: row["value"])
         place, group = worst["group"].split(" | ")
-        yield f"{system} is least right about the gender of {group} people in {place} (F1 {_ends(worst)}).", worst["row"]
+        yield f"{system} is least right about the gender of {group} people {_where(place)} (F1 {_ends(worst)}).", worst["row"]
+
+
+def _where(place: str) -> str:
+    return "shown alone" if place == "baseline" else f"in {place}"
 
 
 def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
