@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 AUDITS = {
     "associations": "portrayal.audits.associations",
     "search": "portrayal.audits.search",
+    "contexts": "portrayal.audits.contexts",
 }
 
 
