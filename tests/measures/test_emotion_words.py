@@ -99,7 +99,7 @@ def test_ratio_interval_covers_with_ten_persons():
 
 @pytest.fixture(scope="module")
 def recorded(shared):
-    captions = sobem.recorded_captions(shared / "data/captions/sobem/captions.jsonl.gz")
+    captions = sobem.recorded_captions(shared("data/captions/sobem/captions.jsonl.gz"))
     return captions.with_columns(system=pl.lit("Antarctic Captions, CLIP ViT-B/32"))
 
 

@@ -3,7 +3,8 @@
 References
 ----------
 .. [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
-.. [2] Cameron, Miller (2015), A practitioner's guide to cluster-robust inference, Journal of Human Resources 50, 317-372.
+.. [2] Cameron, Miller (2015), A practitioner's guide to cluster-robust inference,
+   Journal of Human Resources 50, 317-372.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
 
 
 def clustered_mean(values: np.ndarray, clusters: np.ndarray, level: float = 0.95) -> Interval:
-    """Return the mean of `values` and an interval by the cluster-robust variance, t with clusters - 1 degrees of freedom.
+    """Return the mean of `values` and a cluster-robust interval, t with clusters - 1 degrees of freedom.
 
     Under two clusters there is no variance between them: the ends are NaN, never a guess.
     """

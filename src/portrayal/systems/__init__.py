@@ -1,4 +1,4 @@
-"""The systems that can be asked, by name. Each is imported when first opened, so an extra is needed only then.
+"""The systems that can be asked, by name. Each is imported when first opened; an extra is needed only then.
 
 A system's module has a function `open_system(settings, folder) -> System`, where `settings` is the study's
 `SystemSettings` and relative paths start at `folder`.
