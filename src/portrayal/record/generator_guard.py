@@ -16,7 +16,8 @@ from portrayal.record.guard import PromptRefused, check_prompt, refuse_listed
 from portrayal.systems.base import Answer, Question, System
 
 IMAGE_INPUTS = re.compile(
-    r"image|img|init|paint|mask|photo|reference|control|adapter|lora|embed|inversion|strength|base64"
+    r"\b(images?|img\w*|init\w*|inpaint\w*|masks?|photos?|references?|control\w*|\w*adapters?|loras?|embed\w*"
+    r"|inversion|strength|base64|urls)\b"
 )
 SAFETY = re.compile(r"safe|nsfw|filter|moderat|censor|guard|uncensor|explicit")
 SAFE_VALUES = (True, "on", "true", "strict", "high", "default", "auto", "enabled", "vendor")
@@ -111,7 +112,7 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
     name = ".".join(path)
     if any(SAFETY.search(key) for key in keys):
         _check_safety(name, value)
-    elif any(IMAGE_INPUTS.search(key) for key in keys) and not _is_count(keys, value):
+    elif any(IMAGE_INPUTS.search(_apart(key)) for key in path) and not _is_count(keys, value):
         raise PromptRefused(f"the parameter {name!r} gives the generator an image or an adapter")
     elif any("negative" in key for key in keys):
         check_prompt(question.content, negative=value)
@@ -119,6 +120,11 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
         _check_text(name, keys, value, question)
     elif value is not None and not isinstance(value, bool | int | float):
         raise PromptRefused(f"the parameter {name!r} is a {type(value).__name__}")
+
+
+def _apart(key: str) -> str:
+    """Set the words of a name apart: init_image, initImage and init-image alike."""
+    return re.sub(r"[_\-.]|(?<=[a-z])(?=[A-Z])", " ", key).lower()
 
 
 def _is_count(keys: Sequence[str], value: Any) -> bool:

@@ -35,6 +35,15 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+    "pipeline": Entry(
+        "portrayal.systems.generators.pipeline",
+        "generator",
+        "a local text-to-image pipeline with its safety filter",
+        "generators",
+    ),
+    "phantom_generator": Entry(
+        "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"
+    ),
 }
 
 # Systems by scheme: `use = "python:module:function"`.
@@ -61,7 +70,15 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     if offered != kind:
         raise PortrayalError(f"system {settings.name!r} is a {offered}. This audit asks a {kind}.")
     module = import_module(entry.module)
-    return module.open_system(settings.model_copy(update={"kind": kind}), folder)
+    system = module.open_system(settings.model_copy(update={"kind": kind}), folder)
+    return _behind_gates(system) if kind == "generator" else system
+
+
+def _behind_gates(system: System) -> System:
+    """Whatever draws is asked behind the guard and the gates; see docs/safety.md."""
+    from portrayal.systems.generators.gated import gate
+
+    return gate(system)
 
 
 def _entry(use: str) -> Entry:

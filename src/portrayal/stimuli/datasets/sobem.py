@@ -32,11 +32,17 @@ TAKES = {"1": "hair tied", "2": "hair loose"}
 NAME = re.compile(r"(\d+)_(AN|SA|HA|NE)([12]?)_(NO|O)_([12])")
 PICTURES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 SOURCE = "SOBEM, Ruzzante et al. 2021"
-CONSENT = "models' consent to research use, held by the database's creators"
 
 
-def photographs(folder: Path | str) -> pl.DataFrame:
+def photographs(folder: Path | str, consent: str = "") -> pl.DataFrame:
     """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold.
+
+    Parameters
+    ----------
+    folder
+        Where the photographs lie; they stay there.
+    consent
+        What the user's agreement with the creators allows. While it is empty, remote systems refuse the photographs.
 
     Raises
     ------
@@ -49,7 +55,7 @@ def photographs(folder: Path | str) -> pl.DataFrame:
             f"no folder at {folder}. SOBEM must be asked for from its creators; name your copy's folder."
         )
     rows = [
-        {**factors(path.stem), **_identity(path)}
+        {**factors(path.stem), **_identity(path, consent)}
         for path in sorted(folder.rglob("*"))
         if path.suffix.lower() in PICTURES and NAME.fullmatch(path.stem)
     ]
@@ -81,7 +87,7 @@ def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
     ]
     return check_stimuli(
         shown.join(pl.DataFrame(place), on="stimulus").with_columns(
-            kind=pl.lit("image"), source=pl.lit(SOURCE), license=pl.lit(""), consent=pl.lit(CONSENT)
+            kind=pl.lit("image"), source=pl.lit(SOURCE), license=pl.lit(""), consent=pl.lit("unknown")
         )
     )
 
@@ -117,14 +123,14 @@ def emotion_lexicon() -> dict[str, list[str]]:
     return lists
 
 
-def _identity(path: Path) -> dict[str, str]:
+def _identity(path: Path, consent: str) -> dict[str, str]:
     return {
         "kind": "image",
         "content": str(path),
         "hash": hashlib.sha256(path.read_bytes()).hexdigest(),
         "source": SOURCE,
         "license": "as agreed with the database's creators",
-        "consent": CONSENT,
+        "consent": consent,
     }
 
 
