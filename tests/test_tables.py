@@ -21,10 +21,12 @@ ROW = {"audit": "search", "system": "bm25", "measure": "gsr", "value": 0.5, "n":
 
 
 def stimuli(*ids: str) -> pl.DataFrame:
-    return pl.DataFrame([{column: identity for column in STIMULI} for identity in ids], schema=dict(STIMULI))
+    return pl.DataFrame([dict.fromkeys(STIMULI, identity) for identity in ids], schema=dict(STIMULI))
 
 
-@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()])
+@pytest.mark.parametrize(
+    "make", [pl.DataFrame, pd.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()]
+)
 def test_polars_pandas_and_arrow_are_taken(make) -> None:
     frame = as_frame(make({"a": [1, 2]}))
     assert isinstance(frame, pl.DataFrame)
@@ -37,7 +39,9 @@ def test_anything_else_is_named() -> None:
 
 
 def test_a_missing_column_is_named_with_what_was_found_and_what_to_do() -> None:
-    table = pl.DataFrame({"system": ["a"], "stimulus": ["q"], "repeat": [0], "status": ["answered"], "doc": ["d"]})
+    table = pl.DataFrame(
+        {"system": ["a"], "stimulus": ["q"], "repeat": [0], "status": ["answered"], "doc": ["d"]}
+    )
     with pytest.raises(PortrayalError) as caught:
         check_responses(table, "ranker", "A search audit needs one row per result; see docs/search.md.")
     assert str(caught.value) == (

@@ -12,14 +12,22 @@ from portrayal.systems.plain import pack_reply, read_plain, rows_of
 @pytest.mark.parametrize(
     ("kind", "value", "rows"),
     [
-        ("tagger", ["woman", "tree"], [{"tag": "woman", "confidence": None}, {"tag": "tree", "confidence": None}]),
+        (
+            "tagger",
+            ["woman", "tree"],
+            [{"tag": "woman", "confidence": None}, {"tag": "tree", "confidence": None}],
+        ),
         ("tagger", [["woman", 0.9]], [{"tag": "woman", "confidence": 0.9}]),
         ("tagger", [{"tag": "woman", "confidence": 90}], [{"tag": "woman", "confidence": 90.0}]),
         ("captioner", "a dog", [{"caption": "a dog"}]),
         ("captioner", ["a dog", "a cat"], [{"caption": "a dog"}, {"caption": "a cat"}]),
         ("encoder", [1, 2.5], [{"embedding": [1.0, 2.5]}]),
         ("encoder", {"embedding": [1]}, [{"embedding": [1.0]}]),
-        ("ranker", ["d7", "d2"], [{"doc": "d7", "rank": 1, "score": None}, {"doc": "d2", "rank": 2, "score": None}]),
+        (
+            "ranker",
+            ["d7", "d2"],
+            [{"doc": "d7", "rank": 1, "score": None}, {"doc": "d2", "rank": 2, "score": None}],
+        ),
         ("ranker", [["d7", 3.5]], [{"doc": "d7", "rank": 1, "score": 3.5}]),
         ("ranker", [{"doc": "d7", "rank": 4, "score": 1}], [{"doc": "d7", "rank": 4, "score": 1.0}]),
         ("generator", {"person": 0.7}, [{"label": "person", "score": 0.7}]),
@@ -37,7 +45,8 @@ def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"), [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}])]
+    ("kind", "value"),
+    [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}])],
 )
 def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
     with pytest.raises(Unreadable, match=f"a {kind} cannot answer"):
@@ -55,7 +64,12 @@ def test_numpy_answers_are_kept_as_numbers() -> None:
 
 def test_an_envelope_carries_version_and_cost() -> None:
     answer = pack_reply({"answer": ["woman"], "version": "v3", "cost": 0.01})
-    assert (json.loads(answer.raw), answer.version, answer.cost, answer.refused) == (["woman"], "v3", 0.01, False)
+    assert (json.loads(answer.raw), answer.version, answer.cost, answer.refused) == (
+        ["woman"],
+        "v3",
+        0.01,
+        False,
+    )
 
 
 def test_an_envelope_can_refuse_or_fail() -> None:

@@ -10,20 +10,18 @@ MISSING = "–"
 MINUS = "\u2212"
 # Characters an XML text may not hold, and those that turn the reading direction: both can come from a system.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_UNSAFE = re.compile(
-    r"[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
-)
+_UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 
 
 def visible(text: Any) -> str:
-    """Return the text with control characters shown as pictures and invisible or broken ones as '\ufffd'.
+    r"""Return the text with control characters shown as pictures, and invisible or broken ones as a mark.
 
     Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
     from ending the process: the chart renderer aborts on characters that XML forbids.
 
     Examples
     --------
-    >>> visible("a\\x00b")
+    >>> visible("a\x00b")
     'a␀b'
     """
     pictured = _CONTROL.sub(lambda match: chr(0x2400 + ord(match[0])), str(text).replace("\r", " "))
@@ -68,7 +66,7 @@ def number(value: Any, places: int | None = None) -> str:
     if isinstance(value, int):
         return _signed(f"{value:,}")
     if places is None:
-        places = 0 if abs(value) >= 1000 else max(decimals(value), 2 if value % 1 else 0)
+        places = 0 if abs(value) >= 1000 or float(value).is_integer() else max(decimals(value), 2)
     if value and round(abs(value), max(places, 5)) == 0:
         return _scientific(value)
     return _signed(f"{value:,.{places}f}")
@@ -162,6 +160,6 @@ def _signed(text: str) -> str:
 
 
 def _scientific(value: float) -> str:
-    power = math.floor(math.log10(abs(value)))
-    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return _signed(f"{value / 10**power:.1f}") + f" × 10{raised}"
+    figures, power = f"{value:.1e}".split("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{_signed(figures)} × 10{raised}"

@@ -35,6 +35,22 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+    "rekognition": Entry(
+        "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
+    ),
+    "clarifai": Entry("portrayal.systems.taggers.clarifai", "tagger", "Clarifai's general model"),
+    "imagga": Entry("portrayal.systems.taggers.imagga", "tagger", "Imagga tags"),
+    "azure": Entry(
+        "portrayal.systems.azure", "any", "Microsoft Azure image analysis 3.2 and 4.0: tags or captions"
+    ),
+    "google": Entry("portrayal.systems.taggers.google", "tagger", "Google Cloud Vision labels"),
+    "watson": Entry("portrayal.systems.taggers.watson", "tagger", "IBM Watson: recorded answers only"),
+    "openai": Entry(
+        "portrayal.systems.chat", "any", "an OpenAI-compatible vision-language model: tags or captions"
+    ),
+    "anthropic": Entry(
+        "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",

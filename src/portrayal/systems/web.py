@@ -63,7 +63,7 @@ def _raise_for(response: httpx2.Response) -> None:
     said = f"HTTP {status}: {body[:200].decode(errors='replace')}"
     if status == 402 or (status in (403, 429) and _speaks_of_quota(body)):
         raise QuotaSpent(said)
-    if status in (429, 503):
+    if status in (429, 503, 529):  # 529: overloaded, as Anthropic says it
         raise Throttled(said, retry_after(response.headers))
     raise CallFailed(said, body)
 
