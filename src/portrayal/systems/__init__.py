@@ -60,6 +60,21 @@ SYSTEMS: dict[str, Entry] = {
     "phantom_generator": Entry(
         "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"
     ),
+    "clip": Entry(
+        "portrayal.systems.encoders.clip_encoder",
+        "encoder",
+        "CLIP, OpenCLIP and other two-tower models from a folder, a file or the hub",
+        "torch",
+    ),
+    "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
+    "image_encoder": Entry(
+        "portrayal.systems.encoders.image_encoder",
+        "encoder",
+        "a vision model: ONNX, or a transformers folder",
+    ),
+    "embeddings": Entry(
+        "portrayal.systems.encoders.recorded", "encoder", "recorded embeddings: .npz, .safetensors, .parquet"
+    ),
 }
 
 # Systems by scheme: `use = "python:module:function"`.
