@@ -164,7 +164,7 @@ def _compare(cells: pl.DataFrame, group: str, baseline: str) -> Iterator[dict[st
 def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, Any]]:
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         people = _by_person(cells, condition)
-        interval = clustered_rate(people["count"], people["captions"])
+        interval = clustered_rate(people["count"].to_numpy(), people["captions"].to_numpy())
         scaled = Interval(*(1000 * end for end in interval))
         note = f"{int(people['count'].sum())} occurrences; interval over {len(people)} persons"
         yield {
@@ -178,8 +178,10 @@ def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, 
 
 def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> dict[str, Any]:
     both = _by_person(cells, condition).join(_by_person(cells, baseline), on="person", suffix="_base")
-    columns = ("count", "captions", "count_base", "captions_base")
-    interval = paired_rate_ratio(*(both[name].to_numpy() for name in columns))
+    counts, base = (
+        [both[f"{name}{end}"].to_numpy() for name in ("count", "captions")] for end in ("", "_base")
+    )
+    interval = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
     difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
     test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
     note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"

@@ -72,6 +72,12 @@ SYSTEMS: dict[str, Entry] = {
         "encoder",
         "a vision model: ONNX, or a transformers folder",
     ),
+    "sobem_captions": Entry(
+        "portrayal.systems.captioners.sobem_captions", "captioner", "recorded captions of SOBEM's photographs"
+    ),
+    "label_table": Entry(
+        "portrayal.systems.generators.label_table", "generator", "recorded labels of generated images"
+    ),
     "embeddings": Entry(
         "portrayal.systems.encoders.recorded", "encoder", "recorded embeddings: .npz, .safetensors, .parquet"
     ),
