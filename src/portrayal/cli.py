@@ -47,6 +47,8 @@ def audit(
 
     recorded = flow.record(study, out, quiet)
     _say(recorded.messages)
+    if recorded.interrupted:
+        raise KeyboardInterrupt
     flow.measure(recorded.run.folder)
     typer.echo(flow.report([recorded.run.folder]))
 

@@ -43,6 +43,7 @@ class Recorded:
 
     run: Run
     messages: Sequence[str]  # why a system was stopped early
+    interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
 
 
 def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Path:
@@ -63,6 +64,8 @@ def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = F
         The report.
     """
     recorded = record(study_file, out, quiet)
+    if recorded.interrupted:
+        raise KeyboardInterrupt
     measure(recorded.run.folder)
     return report([recorded.run.folder])
 
@@ -123,11 +126,11 @@ def _record(study: Study, run: Run, quiet: bool) -> Recorded:
     ledger = Ledger(run.ledger)
     try:
         _prepare(ledger, study, work)
-        messages = _ask(ledger, work, study.seed, quiet)
+        recorder = _ask(ledger, work, quiet)
     finally:
         ledger.close()
     write_manifest(run, study, stimuli)
-    return Recorded(run, messages)
+    return Recorded(run, recorder.messages, recorder.stopping.is_set())
 
 
 def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
@@ -143,18 +146,18 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
         ledger.ask_again("failed")
 
 
-def _ask(ledger: Ledger, work: Work, seed: int, quiet: bool) -> list[str]:
-    """Ask what is still planned; return why systems were stopped early."""
+def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
+    """Ask what is still planned; the recorder tells how it went."""
     first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
     waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
     if not any(waiting.values()):
-        return []
+        return Recorder(ledger)
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
-        recorder = Recorder(ledger, progress.listen, seed=seed)
+        recorder = Recorder(ledger, progress.listen)
         asyncio.run(recorder.record(first))
     ledger.end_wave(wave, time.time())
-    return recorder.messages
+    return recorder
 
 
 def _planned(system: System, key: str, question: Question) -> Planned:

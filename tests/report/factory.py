@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import polars as pl
 
 from portrayal.audits.base import Audit, Chart, Finding, Measured, ReportTable
 from portrayal.report import charts
-from portrayal.report.curve import specification_curve
 from portrayal.report.page import Section
 from portrayal.study import Settings
 from portrayal.tables import results
 
 NASTY = "<script>window.__ran = true</script>\x00\x1b[31m\u202e & \"quoted\" 'x' ]]> --> </style></svg>"
+PROMPTS = ("{}", "a {} person", "this is {}", "a photo of a {} person", "the face of someone {}")
 STEMS = ("contexts", "captions", "counterfactuals", "search", "associations")
 
 TITLES = {
@@ -88,59 +89,131 @@ def make_audit(stem: str) -> Audit:
 
 
 def make_results(stem: str, systems: list[str], seed: int = 0) -> pl.DataFrame:
-    """Return rows for every system and group, one of them without any answer."""
+    """Return rows for every system and group, and one row of a system that gave no usable answer."""
     dice = random.Random(seed)
-    measure, contrast, groups, unit = ROWS[stem]
-    rows = []
-    for group in groups:
-        for system in systems:
-            value, half = dice.gauss(0.3, 0.4), 0.1 + 0.3 * dice.random()
-            rows.append(
-                {
-                    "audit": stem, "system": system, "measure": measure, "group": group, "contrast": contrast,
-                    "value": value, "low": value - half, "high": value + half,
-                    "p": math.erfc(abs(value) / half * 1.4), "p_adjusted": min(1.0, 3 * math.erfc(abs(value) / half * 1.4)),
-                    "n": dice.randint(8, 240), "n_missing": dice.choice([0, 0, 3]), "unit": unit,
-                    "note": "exact permutation test, one-sided",
-                }
-            )  # fmt: skip
-    rows.append(
-        {"audit": stem, "system": systems[-1], "measure": "refusal_rate", "group": "all", "contrast": None,
-         "value": None, "low": None, "high": None, "p": None, "n": 0, "n_missing": 12, "unit": "share of questions",
-         "note": "no usable answer; not counted as zero"}
-    )  # fmt: skip
-    return results(rows)
+    rows = [_result(stem, system, group, dice) for group in ROWS[stem][2] for system in systems]
+    silent = {
+        "audit": stem,
+        "system": systems[-1],
+        "measure": "refusal_rate",
+        "group": "all",
+        "n": 0,
+        "n_missing": 12,
+        "unit": "share of questions",
+        "note": "no usable answer; not counted as zero",
+    }
+    return results([*rows, silent])
 
 
-def make_specifications(stem: str, seed: int = 0, size: int = 60) -> pl.DataFrame:
+def _result(stem: str, system: str, group: str, dice: random.Random) -> dict[str, object]:
+    measure, contrast, _, unit = ROWS[stem]
+    value, half = dice.gauss(0.3, 0.4), 0.1 + 0.3 * dice.random()
+    p = math.erfc(abs(value) / half * 1.4)
+    return {
+        "audit": stem,
+        "system": system,
+        "measure": measure,
+        "group": group,
+        "contrast": contrast,
+        "value": value,
+        "low": value - half,
+        "high": value + half,
+        "p": p,
+        "p_adjusted": min(1.0, 3 * p),
+        "n": dice.randint(8, 240),
+        "n_missing": dice.choice([0, 0, 3]),
+        "unit": unit,
+        "note": "exact permutation test, one-sided",
+    }
+
+
+def make_specifications(seed: int = 0, size: int = 60) -> pl.DataFrame:
     """Return a table of specifications, as the associations audit sweeps them."""
     dice = random.Random(seed)
-    rows = []
-    for number in range(size):
-        value = dice.gauss(0.6, 0.5)
-        prompts = ("{}", "a {} person", "this is {}", "a photo of a {} person", "the face of someone {}")
-        rows.append(
-            {"prompt": prompts[number % 5], "targets": ("all", "first half", "second half")[number % 3],
-             "ddof": number % 2, "value": value, "low": value - 0.4, "high": value + 0.4}
-        )  # fmt: skip
-    return pl.DataFrame(rows)
+    values = [dice.gauss(0.6, 0.5) for _ in range(size)]
+    return pl.DataFrame(
+        {
+            "prompt": [PROMPTS[number % 5] for number in range(size)],
+            "targets": [("all", "first half", "second half")[number % 3] for number in range(size)],
+            "ddof": [number % 2 for number in range(size)],
+            "value": values,
+            "low": [value - 0.4 for value in values],
+            "high": [value + 0.4 for value in values],
+        }
+    )
 
 
-def make_charts(stem: str, measured: Measured) -> list[Chart]:
-    """Return the charts an audit of this stem would draw."""
+def make_charts(measured: Measured) -> list[Chart]:
+    """Return the charts an audit would draw of these results."""
     rows = measured.results.filter(pl.col("value").is_not_null())
-    specifications = measured.tables["specifications"]
     forest = charts.forest(rows, label="group", axis=rows["unit"][0])
-    curve = specification_curve(specifications, choices=["prompt", "targets", "ddof"], axis="effect size d")
+    curve = charts.specification_curve(
+        measured.tables["specifications"], choices=["prompt", "targets", "ddof"], axis="effect size d"
+    )
     return [
         Chart(
-            "forest",
-            "Every estimate with its interval",
-            "Points right of the line lean the stereotyped way.",
-            forest,
+            "forest", "Every estimate with its interval", "Right of the line is the stereotyped way.", forest
         ),
         Chart("specification_curve", "Specification curve", "Each column is one way of asking.", curve),
     ]
+
+
+def make_states(systems: list[str], unfinished: int = 0, failed: int = 0) -> pl.DataFrame:
+    """Return 240 questions a system; of the unfinished ones a sixth is unknown, the others are planned."""
+    unknown = unfinished // 6
+    counts = {
+        "planned": unfinished - unknown,
+        "in_flight": 0,
+        "done": 240 - unfinished - failed - 4,
+        "failed": failed,
+        "refused": 4,
+        "unknown": unknown,
+    }
+    return pl.DataFrame([{"system": name, **counts} for name in systems])
+
+
+def make_findings(measured: Measured) -> list[Finding]:
+    """Return two sentences, traced to rows."""
+    row = measured.results.row(0, named=True)
+    sentence = (
+        f"{row['system']} leans the stereotyped way for {row['group']}: {row['value']:.2f} {row['unit']}, "
+        f"95% interval {row['low']:.2f} to {row['high']:.2f} (n = {row['n']})."
+    )
+    return [Finding(sentence, 0), Finding("The other intervals leave room for no difference.", 1)]
+
+
+def make_tables(measured: Measured) -> list[ReportTable]:
+    """Return a long table and a short one."""
+    missing = pl.DataFrame({"word": ["hygienist"], "list": ["professions"]})
+    specifications = measured.tables["specifications"]
+    return [
+        ReportTable("specifications", "All specifications", "One row per way of asking.", specifications),
+        ReportTable("missing", "Words not found", "Left out of the test.", missing),
+    ]
+
+
+def make_system(name: str) -> dict[str, object]:
+    """Describe a system as a manifest does."""
+    return {
+        "name": name,
+        "use": f"glove:{name}",
+        "kind": "encoder",
+        "version_asked": "1.0.0",
+        "versions_answered": ["1.0.0"],
+        "parameters": {"normalise": True, "batch": 32},
+    }
+
+
+def make_manifest(stem: str) -> dict[str, object]:
+    """Return a manifest such as a run keeps."""
+    return {
+        "study": f"{stem}-demo",
+        "seed": 0,
+        "family": {"method": "holm", "measures": None},
+        "versions": {"portrayal": "0.1.0", "python": "3.11.7"},
+        "stimuli": {f"stimulus {number}": "ab" * 32 for number in range(240)},
+        "waves": [{"started": "2026-01-05T10:00:00+00:00", "ended": "2026-01-05T10:12:09+00:00"}],
+    }
 
 
 def make_section(
@@ -155,45 +228,22 @@ def make_section(
     seed: int = 0,
     with_charts: bool = True,
 ) -> Section:
-    """Return a section of one stem; `unfinished` questions are spread over planned and unknown."""
+    """Return a section of one stem; `unfinished` and `failed` are questions per system."""
     names = list(systems)
-    measured = Measured(
-        make_results(stem, names, seed),
-        {"specifications": make_specifications(stem, seed)},
-        warnings=warnings,
-    )
-    first = measured.results.row(0, named=True)
-    sentence = (
-        f"{first['system']} leans the stereotyped way for {first['group']}: {first['value']:.2f} {first['unit']}, "
-        f"95% interval {first['low']:.2f} to {first['high']:.2f}; those harmed are {first['group']}."
-    )
-    states = pl.DataFrame(
-        [
-            {"system": name, "planned": unfinished - unfinished // 6, "in_flight": 0, "done": 240 - unfinished - failed - 4,
-             "failed": failed, "refused": 4, "unknown": unfinished // 6}
-            for name in names
-        ]
-    )  # fmt: skip
+    tables = {"specifications": make_specifications(seed)}
+    measured = Measured(make_results(stem, names, seed), tables, warnings=warnings)
     return Section(
         audit=make_audit(stem),
         study_name=study or f"{stem}-demo",
         measured=measured,
-        charts=make_charts(stem, measured) if with_charts else [],
-        findings=[Finding(sentence, 0), Finding("No other group differs by more than chance would bring.", 2)],
-        tables=[
-            ReportTable("specifications", "All specifications", "One row per way of asking.", measured.tables["specifications"]),
-            ReportTable("missing", "Words not found", "Left out of the test.", pl.DataFrame({"word": ["hygienist"], "list": ["professions"]})),
-        ],
-        systems=[
-            {"name": name, "use": f"glove:{name}", "kind": "encoder", "version": "1.0.0", "versions": ["1.0.0"],
-             "parameters": {"normalise": True, "batch": 32}}
-            for name in names
-        ],
-        states=states,
-        manifest={"portrayal": "0.1.0", "seed": 0, "stimuli": {"count": 240, "sha256": "ab" * 32},
-                  "waves": [{"start": "2026-01-05T10:00:00Z", "end": "2026-01-05T10:12:09Z"}]},
+        charts=make_charts(measured) if with_charts else [],
+        findings=make_findings(measured),
+        tables=make_tables(measured),
+        systems=[make_system(name) for name in names],
+        states=make_states(names, unfinished, failed),
+        manifest=make_manifest(stem),
         anchor=anchor or stem,
-    )  # fmt: skip
+    )
 
 
 def five_sections() -> list[Section]:
@@ -216,8 +266,6 @@ def five_sections() -> list[Section]:
 
 def nasty_section() -> Section:
     """Return a section whose every text from outside tries to break the page."""
-    from dataclasses import replace
-
     section = make_section("associations", systems=(NASTY, "plain"), warnings=(NASTY,), study=NASTY)
     table = ReportTable(
         NASTY, NASTY, NASTY, pl.DataFrame({NASTY: [NASTY, '=HYPERLINK("http://x")'], "n": [1, 2]})

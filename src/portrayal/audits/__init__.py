@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 AUDITS = {
     "associations": "portrayal.audits.associations",
+    "contexts": "portrayal.audits.contexts",
 }
 
 

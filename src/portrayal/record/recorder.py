@@ -45,7 +45,6 @@ class Recorder:
     listen: Listener = lambda system, state, count, dollars: None
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], object] = asyncio.sleep
-    seed: int = 0
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     messages: list[str] = field(default_factory=list)  # why a system was stopped early
 

@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.report.theme import GRID, MUTED, PALETTE
+from portrayal.report.theme import GRID, MUTED, PALETTE, saying
 
+CLAIMS = ("supports the claim", "does not")
 MOST = 600  # specifications drawn; more are thinned evenly along the curve
 
 
@@ -23,7 +24,7 @@ def specification_curve(
     supports: str | None = None,
     reference: float = 0.0,
     axis: str = "",
-    width: int = 520,
+    width: int = 600,
 ) -> Any:
     """Draw the estimates of all specifications in order of size, and below which choice each one made.
 
@@ -57,9 +58,7 @@ def specification_curve(
     )
     upper = _estimates(frame, across, reference, axis).properties(width=width, height=210)
     lower = _choices(_long(frame, choices), across).properties(width=width)
-    return alt.vconcat(upper, lower, spacing=6).properties(
-        title={"text": "", "subtitle": _said(frame, table.height)}
-    )
+    return alt.vconcat(upper, lower, spacing=6).properties(title=saying(_said(frame, table.height)))
 
 
 def ranked(
@@ -71,7 +70,7 @@ def ranked(
     supports: str | None = None,
     reference: float = 0.0,
 ) -> pl.DataFrame:
-    """Return the specifications in order of size, thinned to what can be drawn, with `rank` and `supports`."""
+    """Return the specifications in order of size, thinned to what can be drawn, with rank and support."""
     wanted = [*choices, *(name for name in (value, low, high, supports) if name)]
     missing = [name for name in wanted if name not in table.columns]
     if missing:
@@ -102,29 +101,25 @@ def _leaves_out(low: str | None, high: str | None, reference: float) -> pl.Expr:
 def _estimates(frame: pl.DataFrame, across: Any, reference: float, axis: str) -> Any:
     import altair as alt
 
-    words = ["supports the claim", "does not"]
-    shown = frame.with_columns(
-        pl.when("supports").then(pl.lit(words[0])).otherwise(pl.lit(words[1])).alias("claim")
-    )
-    color = alt.Color(
-        field="claim",
-        type="nominal",
-        title=None,
-        scale=alt.Scale(domain=words, range=[PALETTE[0], "#98a1ab"]),
-    )
+    claim = pl.when("supports").then(pl.lit(CLAIMS[0])).otherwise(pl.lit(CLAIMS[1])).alias("claim")
     zero = alt.Chart(pl.DataFrame({"at": [reference]})).mark_rule(color=MUTED, strokeDash=[3, 3])
-    base = alt.Chart(shown).encode(across, color=color)
-    size = 36 if frame.height <= 120 else 12
-    ends = (alt.Y(field="low", type="quantitative", title=axis or None), alt.Y2(field="high"))
-    rules = (
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(opacity=0.45)
-        .encode(*ends)
+    base = alt.Chart(frame.with_columns(claim)).encode(across, color=_claims())
+    known = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    ends = alt.Y(field="low", type="quantitative", title=axis or None), alt.Y2(field="high")
+    points = base.mark_point(filled=True, size=36 if frame.height <= 120 else 12, opacity=1)
+    return (
+        zero.encode(alt.Y(field="at", type="quantitative"))
+        + known.mark_rule(opacity=0.45).encode(*ends)
+        + points.encode(alt.Y(field="value", type="quantitative", title=axis or None))
     )
-    points = base.mark_point(filled=True, size=size, opacity=1).encode(
-        alt.Y(field="value", type="quantitative", title=axis or None)
-    )
-    return zero.encode(alt.Y(field="at", type="quantitative")) + rules + points
+
+
+def _claims() -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=list(CLAIMS), range=[PALETTE[0], "#87909a"])
+    legend = alt.Legend(symbolOpacity=1, symbolType="circle", symbolStrokeWidth=0, symbolFillColor=None)
+    return alt.Color(field="claim", type="nominal", title=None, scale=scale, legend=legend)
 
 
 def _long(frame: pl.DataFrame, choices: Sequence[str]) -> pl.DataFrame:
@@ -157,4 +152,5 @@ def _said(frame: pl.DataFrame, height: int) -> str:
     if frame.is_empty():
         return "No specification gave an estimate."
     share = f"{100 * float(frame['share'][0]):.0f}% of {height:,} specifications support the claim"
-    return f"{share}; every {height // frame.height}th drawn." if height > frame.height * 1.5 else f"{share}."
+    step = int(frame["rank"][1]) - int(frame["rank"][0]) if frame.height > 1 else 1
+    return f"{share}; one in {step} is drawn." if step > 1 else f"{share}."

@@ -45,9 +45,9 @@ def to_svg(chart: Any, label: str = "") -> str:
         # An empty list of addresses: data may only come from the spec itself.
         svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
-        first = str(error).strip().splitlines()[0]
-        raise PortrayalError(f"a chart cannot be drawn: {first}. Check its columns and types.") from None
-    return _tidy(svg, label)
+        said = " ".join(str(error).split())[:200]
+        raise PortrayalError(f"a chart cannot be drawn: {said} Check its columns and types.") from None
+    return tidied(svg, label)
 
 
 def to_png(chart: Any, scale: float = 2.0) -> bytes:
@@ -63,7 +63,7 @@ def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
 
 
 def prefixed(svg: str, prefix: str) -> str:
-    """Put `prefix` before every id and every reference to one, so that drawings in one page do not collide."""
+    """Put `prefix` before every id and reference to one, so that drawings in one page do not collide."""
     root = _parse(svg)
     for element in root.iter():
         for key, value in list(element.attrib.items()):
@@ -86,7 +86,7 @@ def _spec(chart: Any) -> dict[str, Any]:
         return chart.to_dict()
 
 
-def _tidy(svg: str, label: str) -> str:
+def tidied(svg: str, label: str) -> str:
     """Drop scripts, handlers and outside links (a spec may hold links from data), and name the figure."""
     root = _parse(svg)
     for parent in list(root.iter()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
     drawings = [draw(section) for section in sections]
     results = all_results(sections)
     folder.mkdir(parents=True, exist_ok=True)
-    results.write_parquet(folder / "results.parquet")
+    write_parquet(results, folder / "results.parquet")
     write_csv(results, folder / "results.csv")
     _write(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
     for drawing in (one for drawn in drawings for one in drawn):
@@ -87,9 +86,18 @@ def strict(value: Any) -> Any:
 
 
 def write_csv(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV that a spreadsheet will not run: text that reads as a formula gets an apostrophe."""
+    """Write a table as CSV that no spreadsheet runs: text that reads as a formula gets an apostrophe."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items()).write_csv(path)
+    table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items()).write_csv(
+        part := _part(path)
+    )
+    part.replace(path)
+
+
+def write_parquet(table: pl.DataFrame, path: Path) -> None:
+    """Write a table as Parquet; the file may be the one the table was read from."""
+    table.write_parquet(part := _part(path))
+    part.replace(path)
 
 
 def write_chart(folder: Path, drawing: Drawing) -> None:
@@ -132,7 +140,11 @@ def _csv_column(name: str, kind: pl.DataType) -> pl.Expr:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write at once or not at all: a reader never meets half a page."""
-    part = path.with_name(path.name + ".part")
+    part = _part(path)
     part.write_bytes(text.encode("utf-8"))
-    os.replace(part, path)  # noqa: PTH105
+    part.replace(path)
+
+
+def _part(path: Path) -> Path:
+    """Name the file that is written first: a reader never meets half a page."""
+    return path.with_name(path.name + ".part")

@@ -58,7 +58,7 @@ def file_name(*parts: str) -> str:
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Number names that occur again: a, a-2, a-3."""
+    """Return the names with a number after those that occur again: a, a-2, a-3."""
     seen: dict[str, int] = {}
     numbered = []
     for name in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Hues of Okabe and Ito (2008), the light ones darkened until they reach 3:1 against white and the dark card.
+# Hues of Okabe and Ito (2008), the light ones darkened until they reach 3:1 against white.
 PALETTE = ("#0072b2", "#d55e00", "#008f68", "#b5599a", "#a87900", "#3a8fd0", "#7d7d7d")
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "stroke")
 INK = "#1d2733"
@@ -14,6 +14,20 @@ GRID = "#e3e7ec"
 CARD = "#ffffff"
 DIVERGING = ("#0072b2", "#f2f2f2", "#d55e00")
 SEQUENTIAL = ("#e8f1f8", "#0072b2")
+# What each of these becomes on a dark page; drawings in files keep the left column.
+DARK: Mapping[str, str] = {
+    INK: "#e8eaed",
+    MUTED: "#a7b0ba",
+    GRID: "#343b43",
+    CARD: "#1c2126",
+    "#0072b2": "#4da3dc",
+    "#d55e00": "#ee8a3c",
+    "#008f68": "#35b98f",
+    "#b5599a": "#d888c1",
+    "#a87900": "#d0a53a",
+    "#3a8fd0": "#8cc3ee",
+    "#7d7d7d": "#a9a9a9",
+}
 # Liberation Sans is measured in place of both: their widths are equal, so that no label runs out of its box.
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"
 
@@ -35,6 +49,7 @@ THEME: Mapping[str, Any] = {
         "labelLimit": 260,
         "titlePadding": 10,
     },
+    "axisQuantitative": {"tickCount": 7},
     "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
     "header": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "labelFontWeight": "bold"},
     "legend": {
@@ -46,6 +61,7 @@ THEME: Mapping[str, Any] = {
         "orient": "top",
         "labelLimit": 320,
         "columns": 3,
+        "symbolOpacity": 1,
     },
     "title": {
         "color": INK,
@@ -62,6 +78,11 @@ THEME: Mapping[str, Any] = {
 }
 
 
+def saying(sentence: str) -> dict[str, Any]:
+    """Return a quiet line above a plot, for what must be known to read it."""
+    return {"text": sentence, "fontWeight": "normal", "fontSize": 12, "color": MUTED}
+
+
 def themed(spec: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite spec with the theme under its own configuration."""
     own = dict(spec.get("config", {}))
@@ -69,6 +90,15 @@ def themed(spec: dict[str, Any]) -> dict[str, Any]:
     if view == {"continuousWidth": 300, "continuousHeight": 300}:  # altair's default, nobody's choice
         own["view"] = {"continuousWidth": 560, "continuousHeight": 300}
     return {**spec, "config": merge(THEME, own)}
+
+
+def dark_rules(selector: str = ".canvas svg") -> str:
+    """Return the style rules that turn drawn colours into those of a dark page."""
+    return "\n".join(
+        f'{selector} [{paint}="{light}" i] {{ {paint}: {dark}; }}'
+        for light, dark in DARK.items()
+        for paint in ("fill", "stroke")
+    )
 
 
 def merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

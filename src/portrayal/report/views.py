@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
@@ -11,10 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from portrayal.report.drawing import Drawing, prefixed
+from portrayal.report.provenance import asked, family, manifest_rows
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
 from portrayal.report.systems import system_rows
-from portrayal.report.words import cell, listed, plain, plural, visible_all
+from portrayal.report.theme import dark_rules
+from portrayal.report.words import cell, listed, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
 OPEN_ROWS = 12  # longer tables are folded
@@ -36,6 +37,7 @@ def page_view(
     return {
         "title": title,
         "style": Markup(files("portrayal.report").joinpath("templates/style.css").read_text("utf-8")),
+        "dark": Markup(dark_rules()),
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
         "warned": [one for one in shown if one["warnings"]],
@@ -58,7 +60,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "findings": [finding_view(finding, rows, section.anchor) for finding in section.findings],
         "blocks": blocks,
         "rows": rows,
-        "hidden": rows - sum(len(block["rows"]) + len(block["folded"]) for block in blocks),
+        "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
         "charts": [chart_view(drawing) for drawing in drawings],
         "tables": tables_view(section),
         "systems": system_rows(section.systems),
@@ -67,8 +69,9 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "answered": section.total("done"),
         "unfinished": section.total(*UNFINISHED),
         "state_words": STATE_WORDS,
-        "manifest": json.dumps(visible_all(section.manifest), indent=2, ensure_ascii=False, default=str),
-        "waves": section.manifest.get("waves") or [],
+        "family": family(section.manifest, section.measured.results),
+        "asked": asked(section.manifest),
+        "manifest": manifest_rows(section.manifest),
     }
 
 

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 MISSING = "–"
 MINUS = "\u2212"
 # Characters an XML text may not hold, and those that turn the reading direction: both can come from a system.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_UNSAFE = re.compile(
-    r"[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
-)
+_UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 
 
 def visible(text: Any) -> str:
-    """Return the text with control characters shown as pictures and invisible or broken ones as '\ufffd'.
+    r"""Return the text with control characters shown as pictures, and invisible or broken ones as a mark.
 
     Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
     from ending the process: the chart renderer aborts on characters that XML forbids.
 
     Examples
     --------
-    >>> visible("a\\x00b")
+    >>> visible("a\x00b")
     'a␀b'
     """
     pictured = _CONTROL.sub(lambda match: chr(0x2400 + ord(match[0])), str(text).replace("\r", " "))
@@ -68,7 +67,7 @@ def number(value: Any, places: int | None = None) -> str:
     if isinstance(value, int):
         return _signed(f"{value:,}")
     if places is None:
-        places = 0 if abs(value) >= 1000 else max(decimals(value), 2 if value % 1 else 0)
+        places = 0 if abs(value) >= 1000 or float(value).is_integer() else max(decimals(value), 2)
     if value and round(abs(value), max(places, 5)) == 0:
         return _scientific(value)
     return _signed(f"{value:,.{places}f}")
@@ -106,6 +105,28 @@ def p_value(p: Any) -> str:
     if p >= 0.9995:
         return "1" if p >= 1 else "> .999"
     return f"{p:.3f}".removeprefix("0")
+
+
+def told(row: Mapping[str, Any]) -> str:
+    """Tell a Results row inside a sentence: the estimate, its interval, n, what is missing, and p.
+
+    Examples
+    --------
+    >>> told({"value": 1.504, "low": 1.12, "high": 1.8, "p": 2e-5, "p_adjusted": 0.0316, "n": 20, "n_missing": 3})
+    '1.50 (95% interval 1.12 to 1.80, n = 20, 3 missing, adjusted p = .032)'
+    >>> told({"value": None, "n": 0, "n_missing": 12})
+    'no estimate (n = 0, 12 missing)'
+    """
+    value, low, high = (row.get(name) for name in ("value", "low", "high"))
+    parts = [] if is_missing(low) and is_missing(high) else [f"95% interval {_ends(value, low, high)}"]
+    parts.append(f"n = {count(row.get('n'))}")
+    if row.get("n_missing"):
+        parts.append(f"{count(row['n_missing'])} missing")
+    name = "p" if is_missing(row.get("p_adjusted")) else "p_adjusted"
+    if not is_missing(row.get(name)):
+        parts.append(f"{'adjusted p' if name == 'p_adjusted' else 'p'} {_compared(row[name])}")
+    known = "no estimate" if is_missing(value) else estimate(value, low, high)
+    return f"{known} ({', '.join(parts)})"
 
 
 def count(value: Any) -> str:
@@ -155,6 +176,15 @@ def plain(name: str) -> str:
     return str(name).replace("_", " ")
 
 
+def _ends(value: Any, low: Any, high: Any) -> str:
+    return interval(value, low, high).strip("[]").replace(", ", " to ")
+
+
+def _compared(p: Any) -> str:
+    written = p_value(p)
+    return written if written[0] in "<>" else f"= {written}"
+
+
 def _signed(text: str) -> str:
     if text.startswith("-"):
         return MINUS + text[1:] if any(digit in text for digit in "123456789") else text[1:]
@@ -162,6 +192,6 @@ def _signed(text: str) -> str:
 
 
 def _scientific(value: float) -> str:
-    power = math.floor(math.log10(abs(value)))
-    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return _signed(f"{value / 10**power:.1f}") + f" × 10{raised}"
+    figures, power = f"{value:.1e}".split("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{_signed(figures)} × 10{raised}"

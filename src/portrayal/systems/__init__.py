@@ -51,6 +51,9 @@ SYSTEMS: dict[str, Entry] = {
     "anthropic": Entry(
         "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
     ),
+    "local": Entry(
+        "portrayal.systems.taggers.local", "tagger", "a reader of perceived gender and age on ONNX Runtime, faces only"
+    ),
 }
 
 # Systems by scheme: `use = "python:module:function"`.

@@ -8,6 +8,9 @@ One row per tag, caption, result or embedding, with the columns of the kind (`po
     columns = { stimulus = "image_id" }
     where = { tagger = "google" }
 
+A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
+stimulus, and the rows are those whose `tagger` is the system's name.
+
 A `status` column may say that a stimulus was refused or failed; a stimulus without any row is a failed question,
 never an empty answer: nobody recorded what the system said.
 """
@@ -52,7 +55,7 @@ class Replay(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Look the questions up by stimulus and repeat."""
         if self._answers is None:
-            self._answers = group_answers(read_recording(self.path, self.recording, self.kind))
+            self._answers = group_answers(read_recording(self.path, self.recording, self.kind, self.name))
         return [self._look_up(question) for question in questions]
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
@@ -87,9 +90,11 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
     )
 
 
-def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
+def read_recording(path: Path, recording: Recording, kind: str, name: str = "") -> pl.DataFrame:
     """Read a table of answers with our column names, only the rows that `where` picks."""
     table = read_table(path)
+    if kind == "tagger" and not recording.columns and {"image_id", "tagger"} <= set(table.columns):
+        recording = _recorded_tags(table, recording, name, path)
     for column in [*recording.columns.values(), *recording.where]:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
@@ -103,6 +108,18 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
                 f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
             )
     return table
+
+
+def _recorded_tags(table: pl.DataFrame, recording: Recording, name: str, path: Path) -> Recording:
+    """Fill in the names of a file of recorded tags; the system's name picks its rows unless `where` does."""
+    taggers = table["tagger"].unique().sort().to_list()
+    where = recording.where or {"tagger": name}
+    if not recording.where and name not in taggers:
+        raise PortrayalError(
+            f"{path.name} has no tagger {name!r} (found: {', '.join(map(str, taggers))}).{nearest(name, map(str, taggers))}"
+            " Name the system after its tagger, or pick one: where = { tagger = ... }."
+        )
+    return recording.model_copy(update={"columns": {"stimulus": "image_id"}, "where": where})
 
 
 def read_table(path: Path) -> pl.DataFrame:
