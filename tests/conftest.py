@@ -1,14 +1,25 @@
-"""Fixtures all tests share."""
+"""What all tests share."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of public data beside the checkout; tests that need it are skipped where it is absent."""
-    folder = Path(__file__).parents[1].parent / "shared"
-    if not folder.is_dir():
-        pytest.skip("needs the folder ../shared with papers and public data")
-    return folder
+def shared() -> Callable[[str], Path]:
+    """Return a function that gives a path in `../shared`, or skips and says why."""
+
+    def find(path: str) -> Path:
+        found = ROOT.parent / "shared" / path
+        if not found.exists():
+            pytest.skip(
+                f"../shared/{path} is not beside this checkout; it holds data that may not be redistributed"
+            )
+        return found
+
+    return find

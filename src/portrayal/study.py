@@ -26,11 +26,11 @@ class Settings(BaseModel):
 class LimitSettings(Settings):
     """How hard a system may be asked; see `portrayal.systems.base.Limits`."""
 
-    concurrency: int = Field(4, ge=1)
-    per_second: float | None = Field(None, gt=0)
-    retries: int = Field(5, ge=0)
-    timeout: float = Field(60.0, gt=0)
-    price: float | None = Field(None, ge=0)
+    concurrency: int = Field(default=4, ge=1)
+    per_second: float | None = Field(default=None, gt=0)
+    retries: int = Field(default=5, ge=0)
+    timeout: float = Field(default=60.0, gt=0)
+    price: float | None = Field(default=None, ge=0)
 
     def limits(self, price: float = 0.0) -> Limits:
         """Return the limits, with the system's own price where the study names none."""
@@ -51,7 +51,7 @@ class SystemSettings(Settings):
     kind: Literal[KINDS] | None = None  # type: ignore[valid-type]
     version: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    limits: LimitSettings = Field(default_factory=LimitSettings)
+    limits: LimitSettings = LimitSettings()
 
 
 class Family(Settings):
@@ -67,10 +67,11 @@ class Study(Settings):
     name: str = Field(min_length=1)
     audit: str
     seed: int = 0
-    repeats: int = Field(1, ge=1)
-    ask_unknown_again: bool = False
+    repeats: int = Field(default=1, ge=1)
+    ask_unknown_again: bool = False  # calls that went out and never came back may be billed twice
+    ask_failed_again: bool = False
     systems: list[SystemSettings] = Field(min_length=1)
-    family: Family = Field(default_factory=Family)
+    family: Family = Family()
     settings: Any = None
     folder: Path = Path()  # relative paths in the study start here
 

@@ -68,7 +68,7 @@ def test_identifiers_of_imagenet(wordnet):
 
 
 def test_person_subtree_is_the_one_imagenet_lists(wordnet, shared):
-    listed = pl.read_csv(shared / "data/lexicons/imagenet_person_synsets.csv.gz")["wnid"]
+    listed = pl.read_csv(shared("data/lexicons/imagenet_person_synsets.csv.gz"))["wnid"]
     names = {wordnet.from_wnid(wnid) for wnid in listed}
     assert len(names) == 6979
     assert all(wordnet.is_a(name, "person.n.01") for name in names)

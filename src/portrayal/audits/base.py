@@ -25,7 +25,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gives: Results rows, the tables charts are drawn from, and warnings for the report's top."""
+    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top."""
 
     results: pl.DataFrame
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -79,4 +79,5 @@ class Audit:
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured], list[ReportTable]] = lambda measured: []
+    power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships

@@ -1,5 +1,4 @@
-"""Every instrument against phantoms: how often it cries wolf, how often it finds a planted effect, how often its
-interval holds the truth.
+"""Every instrument against phantoms: false alarms, planted effects found, intervals that hold the truth.
 
 A calibration module has `calibrate(runs, seed) -> Calibration`. The seed is 0 and is never shopped for.
 """

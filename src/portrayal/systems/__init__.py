@@ -1,4 +1,4 @@
-"""The systems that can be asked, by name. Each is imported when first opened, so an extra is needed only then.
+"""The systems that can be asked, by name. Each is imported when first opened; an extra is needed only then.
 
 A system's module has a function `open_system(settings, folder) -> System`, where `settings` is the study's
 `SystemSettings` and relative paths start at `folder`.
@@ -35,6 +35,22 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+    "rekognition": Entry(
+        "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
+    ),
+    "clarifai": Entry("portrayal.systems.taggers.clarifai", "tagger", "Clarifai's general model"),
+    "imagga": Entry("portrayal.systems.taggers.imagga", "tagger", "Imagga tags"),
+    "azure": Entry(
+        "portrayal.systems.azure", "any", "Microsoft Azure image analysis 3.2 and 4.0: tags or captions"
+    ),
+    "google": Entry("portrayal.systems.taggers.google", "tagger", "Google Cloud Vision labels"),
+    "watson": Entry("portrayal.systems.taggers.watson", "tagger", "IBM Watson: recorded answers only"),
+    "openai": Entry(
+        "portrayal.systems.chat", "any", "an OpenAI-compatible vision-language model: tags or captions"
+    ),
+    "anthropic": Entry(
+        "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
+    ),
 }
 
 # Systems by scheme: `use = "python:module:function"`.

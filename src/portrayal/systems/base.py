@@ -8,6 +8,7 @@ kind fixes the columns of its rows (`portrayal.tables.ROWS`).
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -24,6 +25,8 @@ class Question:
     content: str  # the text, or the path of the image
     hash: str
     repeat: int = 0
+    source: str = ""
+    consent: str = ""
 
     def image_bytes(self) -> bytes:
         """Read the picture; only ever called by the system that is about to send or look at it."""
@@ -57,7 +60,9 @@ class Limits:
 class System(Protocol):
     """Anything that answers.
 
-    `batch` is how many questions one `ask` takes: 1 for paid services, more for local models.
+    `batch` is how many questions one `ask` takes: 1 for paid services, more for local models. `remote` says
+    that stimuli leave this machine. Opening a system is cheap and needs no credential: models and keys are looked
+    for at the first `ask`, because recorded answers are read back without either.
     `identity` is what tells this system from another in the ledger's key: the kind of adapter, the model,
     the function; never a credential.
     """
@@ -69,9 +74,13 @@ class System(Protocol):
     parameters: Mapping[str, Any]
     limits: Limits
     batch: int
+    remote: bool
 
-    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer the questions in order, or raise one of the errors below."""
+    async def ask(self, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
+        """Answer the questions in order, or raise one of the errors below.
+
+        Of a batch some may fail: their places hold the error instead of raising it.
+        """
         ...
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
@@ -94,6 +103,7 @@ class BaseSystem:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     batch: int = 1
+    remote: bool = False
 
     async def close(self) -> None:
         """Nothing to let go of."""
@@ -132,7 +142,7 @@ class Unreadable(Exception):
 
 
 def question_key(system: System, question: Question) -> str:
-    """Return the ledger's key: the hash of stimulus content, system, version asked for, parameters and repeat."""
+    """Return the ledger's key: hash of stimulus content, system, version asked for, parameters and repeat."""
     parts = [
         question.hash,
         system.kind,
@@ -145,6 +155,4 @@ def question_key(system: System, question: Question) -> str:
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:
-    import json
-
     return json.dumps(parameters, sort_keys=True, default=str)

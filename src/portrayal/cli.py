@@ -1,0 +1,164 @@
+"""The command line: thin. Each command calls one library function; stdout carries only its answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from portrayal.errors import PortrayalError
+
+app = typer.Typer(
+    name="portrayal",
+    help="Measure how AI systems portray people: taggers, captioners, encoders, generators, search engines.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
+RunFolder = Annotated[
+    Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the report and the runs go.")] = Path("demo"),
+    quiet: Quiet = False,
+) -> None:
+    """Run every audit on what ships with the package and write one report."""
+    from portrayal.demo import run_demo
+
+    typer.echo(run_demo(out, quiet))
+
+
+@app.command()
+def audit(
+    study: StudyFile,
+    out: Annotated[Path | None, typer.Option(help="The run folder; runs/NAME by default.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Record, measure and report a study; goes on where an earlier try stopped."""
+    from portrayal import flow
+
+    recorded = flow.record(study, out, quiet)
+    _say(recorded.messages)
+    if recorded.interrupted:
+        raise KeyboardInterrupt
+    flow.measure(recorded.run.folder)
+    typer.echo(flow.report([recorded.run.folder]))
+
+
+@app.command()
+def plan(study: StudyFile) -> None:
+    """Print the calls, their cost and the effects the study could find; calls nothing."""
+    from portrayal.plan import plan_text
+
+    typer.echo(plan_text(study))
+
+
+@app.command()
+def record(run: RunFolder, quiet: Quiet = False) -> None:
+    """Ask what a run has not asked yet."""
+    from portrayal import flow
+
+    _say(flow.record_again(run, quiet).messages)
+    status(run)
+
+
+@app.command()
+def measure(run: RunFolder) -> None:
+    """Measure the recorded answers again; calls no system."""
+    from portrayal import flow
+
+    flow.measure(run)
+    typer.echo(run / "results.parquet")
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
+    out: Annotated[Path | None, typer.Option(help="The report's folder; the first run by default.")] = None,
+    title: Annotated[str, typer.Option(help="The report's title.")] = "",
+) -> None:
+    """Write the report of one or several runs."""
+    from portrayal import flow
+
+    typer.echo(flow.report(list(runs), out, title))
+
+
+@app.command()
+def status(run: RunFolder) -> None:
+    """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
+    from portrayal.status import status_text
+
+    typer.echo(status_text(run))
+
+
+@app.command()
+def calibrate(
+    stem: Annotated[str, typer.Argument(help="The audit whose instrument is tried.", metavar="STEM")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Simulated audits per condition.")] = 1000,
+    seed: Annotated[int, typer.Option(help="0, and never shopped for.")] = 0,
+) -> None:
+    """Run an instrument against phantoms: false alarms, power, coverage."""
+    import json
+
+    from portrayal.calibration import calibrate as run_calibration
+
+    text = json.dumps(run_calibration(stem, runs, seed).to_dict(), indent=1)
+    if json_file:
+        json_file.write_text(text + "\n")
+    typer.echo(text)
+
+
+@app.command(name="list")
+def list_(
+    what: Annotated[str, typer.Argument(help="systems, audits, lexicons or datasets.", metavar="WHAT")],
+    about: Annotated[bool, typer.Option("--about", help="Say what each one is.")] = False,
+) -> None:
+    """Print the names of what there is, one a line."""
+    from portrayal.catalogue import names
+
+    typer.echo("\n".join(names(what, about)))
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        from portrayal import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; what a user can mend is one line on stderr and exit code 2."""
+    try:
+        app(arguments)
+    except PortrayalError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped; run the same command again to go on\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.exit(2)
+
+
+def _say(messages: Any) -> None:
+    for message in messages:
+        sys.stderr.write(f"{message}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The demonstration: every audit on what ships with the package, in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from portrayal import flow
+from portrayal.audits import AUDITS, get_audit
+from portrayal.measured import read_measured
+from portrayal.record.progress import track
+from portrayal.run import Run
+from portrayal.study import read_study
+
+TITLE = "Portrayal: the demonstration"
+
+
+def run_demo(out: Path, quiet: bool = False) -> str:
+    """Run the studies that ship, write one report, and say where it is and its three main findings."""
+    studies = [study for stem in AUDITS for study in get_audit(stem).demo]
+    folders = [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
+    page = flow.report(folders, out, TITLE)
+    lines = [f"The report is at {page}", "Three main findings:"]
+    return "\n".join(
+        [*lines, *(f"{number}. {text}" for number, text in enumerate(main_findings(folders), start=1))]
+    )
+
+
+def main_findings(folders: Sequence[Path], count: int = 3) -> list[str]:
+    """Return the first finding of each run in turn, then the second ones, until there are `count`."""
+    by_run = [_sentences(Run(folder)) for folder in folders]
+    longest = max(map(len, by_run), default=0)
+    in_turn = [sentences[place] for place in range(longest) for sentences in by_run if place < len(sentences)]
+    return in_turn[:count]
+
+
+def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
+    folder = out / "runs" / study_file.stem
+    flow.record(study_file, folder, quiet)
+    flow.measure(folder)
+    return folder
+
+
+def _sentences(run: Run) -> list[str]:
+    study = read_study(run.study)
+    return [finding.sentence for finding in get_audit(study.audit).findings(read_measured(run))]

@@ -1,0 +1,227 @@
+"""One flow: stimuli -> system -> recorded responses -> measures -> results -> report.
+
+Each step reads what the step before left in the run folder, so each can be done again alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import portrayal
+from portrayal.audits import get_audit
+from portrayal.audits.base import Audit, Evidence, Measured
+from portrayal.errors import PortrayalError
+from portrayal.manifest import write_manifest
+from portrayal.measured import read_measured, write_measured
+from portrayal.record.ledger import Ledger, Planned
+from portrayal.record.progress import RecordingProgress
+from portrayal.record.recorder import Recorder
+from portrayal.record.responses import read_responses
+from portrayal.run import Run, default_folder, existing_run, locked
+from portrayal.stats.multiplicity import adjust_results
+from portrayal.study import Study, make_study, read_study
+from portrayal.systems.base import Question, System
+from portrayal.tables import check_results
+from portrayal.work import Work, make_stimuli, plan_work, refuse_without_consent
+
+if TYPE_CHECKING:
+    from portrayal.report.page import Section
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a recording came to."""
+
+    run: Run
+    messages: Sequence[str]  # why a system was stopped early
+    interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
+
+
+def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Path:
+    """Record, measure and report a study; what was recorded before is kept.
+
+    Parameters
+    ----------
+    study_file
+        A study in TOML.
+    out
+        The run folder; `runs/NAME` by default.
+    quiet
+        Show no progress bar.
+
+    Returns
+    -------
+    pathlib.Path
+        The report.
+    """
+    recorded = record(study_file, out, quiet)
+    if recorded.interrupted:
+        raise KeyboardInterrupt
+    measure(recorded.run.folder)
+    return report([recorded.run.folder])
+
+
+def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Recorded:
+    """Ask the systems everything the study has not asked yet."""
+    study = read_study(study_file)
+    run = Run(Path(out) if out else default_folder(study.name))
+    with locked(run):
+        _keep_study(Path(study_file), run)
+        return _record(study, run, quiet)
+
+
+def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
+    """Go on recording a run from the study it keeps."""
+    run = existing_run(folder)
+    study = _study_of(run)
+    with locked(run):
+        return _record(study, run, quiet)
+
+
+def measure(folder: Path | str) -> Measured:
+    """Read the recorded answers and measure them; calls no system."""
+    run = existing_run(folder)
+    study = _study_of(run)
+    stimuli = pl.read_parquet(run.stimuli)
+    responses = _responses(study, run, stimuli)
+    measured = measure_evidence(study, _evidence(study, run, stimuli, responses))
+    write_measured(run, measured)
+    return measured
+
+
+def measure_evidence(study: Study, evidence: Evidence) -> Measured:
+    """Measure and correct over the declared family."""
+    stem = get_audit(study.audit)
+    measured = stem.measure(evidence, study.settings)
+    family = study.family.measures or list(stem.family)
+    adjusted = adjust_results(measured.results, family, study.family.method)
+    return Measured(check_results(adjusted), measured.tables, measured.warnings, measured.reviews)
+
+
+def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
+    """Write one report over one or several measured runs."""
+    from portrayal.report.files import write_report
+
+    runs = [existing_run(folder) for folder in folders]
+    sections: list[Section] = []
+    for run in runs:
+        sections.append(_section(run, [section.audit.stem for section in sections]))
+    return write_report(Path(out) if out else runs[0].folder, sections, title or sections[0].study_name)
+
+
+def _record(study: Study, run: Run, quiet: bool) -> Recorded:
+    stimuli = make_stimuli(study)
+    work = plan_work(study, stimuli)
+    refuse_without_consent(work)
+    stimuli.write_parquet(run.stimuli)
+    ledger = Ledger(run.ledger)
+    try:
+        _prepare(ledger, study, work)
+        recorder = _ask(ledger, work, quiet)
+    finally:
+        ledger.close()
+    write_manifest(run, study, stimuli)
+    return Recorded(run, recorder.messages, recorder.stopping.is_set())
+
+
+def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
+    """Write the intents, and decide what of earlier waves is asked again."""
+    ledger.recover()
+    ledger.put_fact("study_folder", str(study.folder.resolve()))
+    ledger.plan(
+        _planned(system, key, questions[0]) for system, table in work for key, questions in table.items()
+    )
+    if study.ask_unknown_again:
+        ledger.ask_again("unknown")
+    if study.ask_failed_again:
+        ledger.ask_again("failed")
+
+
+def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
+    """Ask what is still planned; the recorder tells how it went."""
+    first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
+    waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
+    if not any(waiting.values()):
+        return Recorder(ledger)
+    wave = ledger.begin_wave(time.time(), portrayal.__version__)
+    with RecordingProgress(waiting, quiet) as progress:
+        recorder = Recorder(ledger, progress.listen)
+        asyncio.run(recorder.record(first))
+    ledger.end_wave(wave, time.time())
+    return recorder
+
+
+def _planned(system: System, key: str, question: Question) -> Planned:
+    return Planned(
+        key, system.name, system.identity, system.version, system.parameters, question.hash, question.repeat
+    )
+
+
+def _keep_study(study_file: Path, run: Run) -> None:
+    if study_file.resolve() != run.study.resolve():
+        shutil.copyfile(study_file, run.study)
+
+
+def _study_of(run: Run) -> Study:
+    """Read the study a run keeps; its relative paths still start where the study file was."""
+    ledger = Ledger(run.ledger, readonly=True)
+    folder = ledger.fact("study_folder")
+    ledger.close()
+    try:
+        return make_study(tomllib.loads(run.study.read_text(encoding="utf-8")), folder or run.folder)
+    except FileNotFoundError:
+        raise PortrayalError(
+            f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml"
+        ) from None
+
+
+def _responses(study: Study, run: Run, stimuli: pl.DataFrame) -> pl.DataFrame:
+    ledger = Ledger(run.ledger, readonly=True)
+    try:
+        responses = read_responses(ledger, plan_work(study, stimuli), get_audit(study.audit).kind)
+    finally:
+        ledger.close()
+    responses.write_parquet(run.responses)
+    return responses
+
+
+def _evidence(study: Study, run: Run, stimuli: pl.DataFrame, responses: pl.DataFrame) -> Evidence:
+    from portrayal.reviews import read_reviews
+
+    inputs = get_audit(study.audit).inputs(study)
+    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
+    return Evidence(stimuli, responses, inputs, reviews, study.seed)
+
+
+def _section(run: Run, earlier: Sequence[str]) -> Section:
+    import json
+
+    from portrayal.report.page import Section
+    from portrayal.status import states_table
+
+    study = _study_of(run)
+    stem: Audit = get_audit(study.audit)
+    measured = read_measured(run)
+    manifest: dict[str, Any] = json.loads(run.manifest.read_text())
+    count = earlier.count(study.audit)
+    return Section(
+        audit=stem,
+        study_name=study.name,
+        measured=measured,
+        charts=stem.charts(measured),
+        findings=stem.findings(measured),
+        tables=stem.tables(measured),
+        systems=manifest["systems"],
+        states=states_table(run),
+        manifest=manifest,
+        anchor=study.audit if not count else f"{study.audit}-{count + 1}",
+    )

@@ -1,0 +1,281 @@
+"""The ledger: one SQLite file per run that knows every question of a study and what came of it.
+
+A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
+is stored before anything reads it. The journal is a write-ahead log with synchronous=FULL, so an answer that
+was acknowledged survives a kill or a power cut.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.base import Answer
+
+STATES = ("planned", "in_flight", "done", "failed", "refused", "unknown")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS questions (
+    key TEXT PRIMARY KEY,
+    system TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    version TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'planned'
+        CHECK (state IN ('planned', 'in_flight', 'done', 'failed', 'refused', 'unknown')),
+    current INTEGER NOT NULL DEFAULT 1,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started REAL,
+    ended REAL,
+    raw BLOB,
+    media TEXT,
+    version_answered TEXT,
+    cost REAL NOT NULL DEFAULT 0,
+    error TEXT
+);
+CREATE INDEX IF NOT EXISTS questions_by_state ON questions (system, state) WHERE current;
+CREATE TABLE IF NOT EXISTS waves (started REAL NOT NULL, ended REAL, portrayal TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A question's intent row."""
+
+    key: str
+    system: str
+    identity: str
+    version: str
+    parameters: Mapping[str, Any]
+    hash: str
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question as the ledger knows it."""
+
+    key: str
+    state: str
+    answer: Answer | None
+    error: str | None
+
+
+class Ledger:
+    """Open a ledger for writing (one process at a time, see `portrayal.run`) or for reading."""
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self.path = path
+        self._connection = _open_readonly(path) if readonly else _open_writable(path)
+
+    def close(self) -> None:
+        """Close the file; the write-ahead log is folded in."""
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._connection:
+            yield self._connection
+
+    def plan(self, questions: Iterable[Planned]) -> None:
+        """Make these the study's questions; answers already here are kept, other questions set aside."""
+        rows = [
+            (
+                q.key,
+                q.system,
+                q.identity,
+                q.version,
+                json.dumps(q.parameters, sort_keys=True, default=str),
+                q.hash,
+                q.repeat,
+            )
+            for q in questions
+        ]
+        with self._transaction() as connection:
+            connection.execute("UPDATE questions SET current = 0")
+            connection.executemany(
+                "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system",
+                rows,
+            )
+
+    def recover(self) -> int:
+        """Mark calls in flight when the last process died as unknown; return how many there were."""
+        with self._transaction() as connection:
+            return connection.execute(
+                "UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'"
+            ).rowcount
+
+    def ask_again(self, state: str) -> int:
+        """Put questions of this state ('unknown' or 'failed') back to planned; return how many."""
+        with self._transaction() as connection:
+            return connection.execute(
+                "UPDATE questions SET state = 'planned' WHERE current AND state = ?", (state,)
+            ).rowcount
+
+    def start(self, keys: Sequence[str], now: float) -> None:
+        """Write the intent: these are about to be asked."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = 'in_flight', attempts = attempts + 1, started = ?"
+                " WHERE key = ?",
+                [(now, key) for key in keys],
+            )
+
+    def finish(self, answers: Iterable[tuple[str, Answer]], now: float) -> None:
+        """Store raw answers."""
+        rows = [
+            (
+                "refused" if answer.refused else "done",
+                answer.raw,
+                answer.media,
+                answer.version,
+                answer.cost,
+                now,
+                key,
+            )
+            for key, answer in answers
+        ]
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, raw = ?, media = ?, version_answered = ?, cost = cost + ?,"
+                " ended = ?, error = NULL WHERE key = ?",
+                rows,
+            )
+
+    def settle(
+        self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None
+    ) -> None:
+        """Put questions that got no answer into `state`, with the reason."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ? WHERE key = ?",
+                [(state, error, now, raw, key) for key in keys],
+            )
+
+    def open_keys(self, system: str) -> set[str]:
+        """Return the keys of this system that are still to be asked."""
+        rows = self._connection.execute(
+            "SELECT key FROM questions WHERE current AND system = ? AND state = 'planned'", (system,)
+        )
+        return {key for (key,) in rows}
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return, for each system, how many of the study's questions are in each of the six states."""
+        table: dict[str, dict[str, int]] = {}
+        rows = self._connection.execute(
+            "SELECT system, state, count(*) FROM questions WHERE current"
+            " GROUP BY system, state ORDER BY system"
+        )
+        for system, state, count in rows:
+            table.setdefault(system, dict.fromkeys(STATES, 0))[state] = count
+        return table
+
+    def entries(self, system: str) -> Iterator[Entry]:
+        """Yield the current questions of a system with their raw answers."""
+        rows = self._connection.execute(
+            "SELECT key, state, raw, media, version_answered, cost, error FROM questions"
+            " WHERE current AND system = ? ORDER BY key",
+            (system,),
+        )
+        for key, state, raw, media, version, cost, error in rows:
+            answered = state in ("done", "refused")
+            answer = (
+                Answer(raw or b"", media or "", version or "", cost, state == "refused") if answered else None
+            )
+            yield Entry(key, state, answer, error)
+
+    def spent(self) -> float:
+        """Return the money spent so far, in US dollars."""
+        return self._connection.execute("SELECT coalesce(sum(cost), 0) FROM questions").fetchone()[0]
+
+    def versions_answered(self) -> dict[str, list[str]]:
+        """Return the model versions each system named in its answers."""
+        table: dict[str, list[str]] = {}
+        rows = self._connection.execute(
+            "SELECT DISTINCT system, version_answered FROM questions"
+            " WHERE current AND version_answered != '' ORDER BY system, version_answered"
+        )
+        for system, version in rows:
+            table.setdefault(system, []).append(version)
+        return table
+
+    def errors(self, limit: int = 5) -> list[tuple[str, str, int]]:
+        """Return the most common reasons why questions have no answer: (system, reason, count)."""
+        return self._connection.execute(
+            "SELECT system, error, count(*) AS n FROM questions"
+            " WHERE current AND error IS NOT NULL AND state != 'done'"
+            " GROUP BY system, error ORDER BY n DESC, system LIMIT ?",
+            (limit,),
+        ).fetchall()
+
+    def begin_wave(self, now: float, portrayal: str) -> int:
+        """Note that a process begins to record."""
+        with self._transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO waves (started, portrayal) VALUES (?, ?)", (now, portrayal)
+            )
+        return int(cursor.lastrowid or 0)
+
+    def end_wave(self, wave: int, now: float) -> None:
+        """Note that it ended of its own accord."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE waves SET ended = ? WHERE rowid = ?", (now, wave))
+
+    def waves(self) -> list[dict[str, Any]]:
+        """Return start and end of each wave; a wave that was killed has no end."""
+        rows = self._connection.execute(
+            "SELECT started, ended, portrayal FROM waves ORDER BY started"
+        ).fetchall()
+        return [
+            {"started": started, "ended": ended, "portrayal": version} for started, ended, version in rows
+        ]
+
+    def put_fact(self, name: str, value: Any) -> None:
+        """Keep a fact about the run, such as the folder its study came from."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+
+    def fact(self, name: str) -> Any:
+        """Return a fact, or None."""
+        row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return json.loads(row[0]) if row else None
+
+
+def _open_writable(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.executescript(_SCHEMA)
+    except sqlite3.DatabaseError as error:
+        raise PortrayalError(
+            f"{path} is not a ledger of Portrayal ({error}). Move it away and record again."
+        ) from None
+    return connection
+
+
+def _open_readonly(path: Path) -> sqlite3.Connection:
+    """Open without writing; a folder that cannot be written to at all is read as it stands."""
+    if not path.exists():
+        raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
+    for options in ("mode=ro", "mode=ro&immutable=1"):
+        connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
+        try:
+            connection.execute("SELECT count(*) FROM questions")
+            return connection
+        except sqlite3.DatabaseError as error:
+            reason = error
+            connection.close()
+    raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")

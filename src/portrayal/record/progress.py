@@ -1,0 +1,66 @@
+"""The progress bar: counts, time left and money spent, on standard error so that stdout carries only answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+STATES_SHOWN = ("done", "refused", "failed", "unknown")
+
+
+class RecordingProgress:
+    """A bar per system. Its `listen` is handed to the recorder."""
+
+    def __init__(self, open_questions: Mapping[str, int], quiet: bool = False) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._counts = {system: dict.fromkeys(STATES_SHOWN, 0) for system in open_questions}
+        self._dollars = dict.fromkeys(open_questions, 0.0)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[detail]}"),
+            console=Console(file=sys.stderr),
+            disable=quiet,
+        )
+        self._tasks = {
+            system: self._progress.add_task(system, total=count, detail="")
+            for system, count in open_questions.items()
+        }
+
+    def __enter__(self) -> RecordingProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def listen(self, system: str, state: str, count: int, dollars: float) -> None:
+        """Take note of questions that came to an end."""
+        counts = self._counts[system]
+        counts[state] = counts.get(state, 0) + count
+        self._dollars[system] += dollars
+        self._progress.update(self._tasks[system], advance=count, detail=self._detail(system))
+
+    def _detail(self, system: str) -> str:
+        parts = [
+            f"{count} {state}" for state, count in self._counts[system].items() if count and state != "done"
+        ]
+        if self._dollars[system]:
+            parts.append(f"${self._dollars[system]:.2f}")
+        return ", ".join(parts)
+
+
+def track(items: Any, description: str, total: int | None = None, quiet: bool = False) -> Any:
+    """Yield `items` behind a bar on standard error."""
+    from rich.console import Console
+    from rich.progress import track as rich_track
+
+    return rich_track(items, description, total=total, console=Console(file=sys.stderr), disable=quiet)

@@ -1,0 +1,226 @@
+"""The recorder: the only caller of systems.
+
+For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it
+the raw answer is, and only then does a worker go on. What proves that no answer was produced is asked
+again with a growing, jittered pause; what proves nothing becomes unknown; what cannot be mended by waiting stops
+the system and leaves the rest planned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from portrayal.errors import PortrayalError
+from portrayal.record.ledger import Ledger
+from portrayal.record.pace import Pace
+from portrayal.systems.base import (
+    Answer,
+    CallFailed,
+    OutcomeUnknown,
+    Question,
+    QuotaSpent,
+    System,
+    Throttled,
+)
+
+LONGEST_PAUSE = 60.0
+GIVE_UP_AFTER = 3  # questions in a row that were still told 'later' after all retries: the service is down
+
+Outcome: TypeAlias = Answer | Exception
+Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
+
+
+@dataclass
+class Recorder:
+    """Records the planned questions of several systems into one ledger."""
+
+    ledger: Ledger
+    listen: Listener = lambda system, state, count, dollars: None
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], object] = asyncio.sleep
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    messages: list[str] = field(default_factory=list)  # why a system was stopped early
+
+    async def record(self, work: Sequence[tuple[System, Mapping[str, Question]]]) -> None:
+        """Ask every planned question of every system; questions are given by ledger key."""
+        with _drain_on_interrupt(self.stopping):
+            tasks = [
+                asyncio.ensure_future(self._record_system(system, questions)) for system, questions in work
+            ]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                await asyncio.gather(*(system.close() for system, _ in work))
+
+    async def _record_system(self, system: System, questions: Mapping[str, Question]) -> None:
+        """Run this system's workers until its queue is empty or it is stopped."""
+        planned = self.ledger.open_keys(system.name)
+        queue = _batches(
+            [(key, question) for key, question in questions.items() if key in planned], system.batch
+        )
+        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.clock, self.sleep))
+        workers = [asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+
+Batch = list[tuple[str, Question]]
+
+
+@dataclass
+class _Asking:
+    """One system being asked: the queue its workers share and whether it was stopped."""
+
+    recorder: Recorder
+    system: System
+    queue: Iterator[Batch]
+    pace: Pace
+    stopped: bool = False
+    told_later: int = 0
+
+    async def work(self) -> None:
+        for batch in self.queue:
+            if self.stopped or self.recorder.stopping.is_set():
+                return
+            await self._ask_until_settled(batch)
+
+    async def _ask_until_settled(self, batch: Batch) -> None:
+        """Ask a batch; ask again what was told 'later', up to the limit of retries."""
+        for attempt in range(self.system.limits.retries + 1):
+            later = await self._ask_once(batch)
+            if not later:
+                self.told_later = 0
+                return
+            batch = [pair for pair, _ in later]
+            if self.stopped or self.recorder.stopping.is_set():
+                return
+            if attempt < self.system.limits.retries:
+                await self.recorder.sleep(_pause(attempt, [error for _, error in later], batch[0][0]))  # type: ignore[misc]
+        self._give_up(batch, later[0][1])
+
+    async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
+        """Ask, settle every outcome, and return the questions that were told 'later'."""
+        keys = [key for key, _ in batch]
+        await self.pace.wait()
+        self.recorder.ledger.start(keys, self.recorder.clock())
+        try:
+            outcomes = await self._outcomes([question for _, question in batch])
+        except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
+            self._settle(keys, "planned", "could not be asked")
+            raise
+        self._finish([(key, o) for key, o in zip(keys, outcomes, strict=True) if isinstance(o, Answer)])
+        for key, outcome in zip(keys, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                self._settle_error(key, outcome)
+        return [(pair, o) for pair, o in zip(batch, outcomes, strict=True) if isinstance(o, Throttled)]
+
+    async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Outcome]:
+        """Return one outcome per question, whatever happens, except what the user must mend first."""
+        limit = self.system.limits.timeout * (1 if self.system.remote else len(questions))
+        try:
+            outcomes = await asyncio.wait_for(self.system.ask(questions), limit)
+        except PortrayalError:
+            raise
+        except TimeoutError:
+            return [OutcomeUnknown(f"no answer within {limit:g} s")] * len(questions)
+        except Exception as error:
+            return [error] * len(questions)
+        if len(outcomes) != len(questions):
+            message = f"{len(questions)} questions were asked, {len(outcomes)} answers came"
+            return [CallFailed(message)] * len(questions)
+        return outcomes
+
+    def _settle_error(self, key: str, error: Exception) -> None:
+        """Write down what came of a question without an answer; 'later' leaves it planned."""
+        if isinstance(error, Throttled | QuotaSpent):
+            self._settle([key], "planned", str(error), quietly=True)
+        if isinstance(error, QuotaSpent):
+            self._stop(
+                f"{self.system.name}: the quota is spent ({error}). The rest stays planned; run again later."
+            )
+        elif isinstance(error, OutcomeUnknown):
+            self._settle([key], "unknown", str(error))
+        elif not isinstance(error, Throttled):
+            self._settle([key], "failed", _reason(error), raw=getattr(error, "raw", None))
+
+    def _give_up(self, batch: Batch, error: Throttled) -> None:
+        """Fail questions that were told 'later' to the end; stop when it is not this question but the service."""
+        self.told_later += 1
+        tries = self.system.limits.retries + 1
+        self._settle([key for key, _ in batch], "failed", f"told to come back later {tries} times: {error}")
+        if self.told_later >= GIVE_UP_AFTER:
+            self._stop(
+                f"{self.system.name}: the service keeps saying 'later' ({error}). The rest stays planned."
+            )
+
+    def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
+        self.recorder.ledger.finish(answers, self.recorder.clock())
+        for _, answer in answers:
+            self.recorder.listen(self.system.name, "refused" if answer.refused else "done", 1, answer.cost)
+
+    def _settle(
+        self, keys: Sequence[str], state: str, reason: str, raw: bytes | None = None, quietly: bool = False
+    ) -> None:
+        self.recorder.ledger.settle(keys, state, reason, self.recorder.clock(), raw)
+        if not quietly:
+            self.recorder.listen(self.system.name, state, len(keys), 0.0)
+
+    def _stop(self, message: str) -> None:
+        if not self.stopped:
+            self.recorder.messages.append(message)
+        self.stopped = True
+
+
+def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
+    """Yield batches; a plain generator is safe to share because workers run in one thread."""
+    for start in range(0, len(pairs), size):
+        yield pairs[start : start + size]
+
+
+def _pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
+    """Return how long to wait: what the service asked for, or a growing pause; jitter keeps workers apart."""
+    asked_for = max((error.retry_after or 0.0 for error in errors), default=0.0)
+    jitter = random.Random(f"{key}{attempt}").uniform(0.5, 1.0)
+    return asked_for + jitter if asked_for else min(LONGEST_PAUSE, 2.0**attempt) * jitter
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, CallFailed) else f"{type(error).__name__}: {error}"
+
+
+@contextlib.contextmanager
+def _drain_on_interrupt(stopping: asyncio.Event) -> Iterator[None]:
+    """Let the first Ctrl-C finish what is in flight; the second one interrupts at once."""
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        stopping.set()
+        loop.remove_signal_handler(signal.SIGINT)
+
+    try:
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+    except (
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    ):  # not the main thread: whoever owns it handles Ctrl-C
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

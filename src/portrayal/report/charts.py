@@ -1,0 +1,223 @@
+"""Charts every audit draws with: a polars table in, an altair chart out, one look for all.
+
+Columns are named by the caller and renamed inside, so that a column called 'a.b' or 'a:Q' is no trouble.
+altair is imported when the first chart is made. `to_svg` and `to_png` draw what any of these return.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from portrayal.report import encodings as enc
+from portrayal.report.curve import specification_curve
+from portrayal.report.drawing import to_png, to_svg
+from portrayal.report.scatter import scatter_with_fit
+from portrayal.report.theme import GRID, INK, saying
+
+__all__ = [
+    "bars_with_intervals",
+    "forest",
+    "heatmap",
+    "lines_with_band",
+    "scatter_with_fit",
+    "specification_curve",
+    "to_png",
+    "to_svg",
+]
+
+WIDTH = 600
+MOST_CELLS = 900  # of a heatmap with full-size cells
+PAPER_INK, CELL_INK = "#fefefe", "#1d2734"  # figures inside a heatmap keep their colour on a dark page
+
+
+def forest(
+    table: pl.DataFrame,
+    *,
+    label: str = "contrast",
+    value: str = "value",
+    low: str = "low",
+    high: str = "high",
+    color: str | None = "system",
+    reference: float | None = 0.0,
+    axis: str = "",
+    width: int = WIDTH,
+) -> Any:
+    """Draw one estimate with its interval per row, coloured and shaped by system, with a line at `reference`.
+
+    Parameters
+    ----------
+    table
+        One row per estimate; ends of intervals may be null.
+    label, value, low, high
+        The columns of the row's name, the estimate and the ends of its interval.
+    color
+        The column that tells systems apart, or None.
+    reference
+        Where to draw the line of no difference, or None.
+    axis
+        What the numbers are, under the axis.
+    width
+        Of the plot, in pixels.
+    """
+    import altair as alt
+
+    frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
+    frame, said = enc.capped(frame)
+    base = alt.Chart(frame, width=width, height=enc.steps(frame)).encode(
+        y=enc.labels(), yOffset=enc.offsets(frame), color=enc.colors(frame)
+    )
+    ends = alt.X(field="low", type="quantitative", title=axis or None), alt.X2(field="high")
+    rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=2, strokeCap="round").encode(*ends)
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(
+        alt.X(field="value", type="quantitative", title=axis or None), shape=enc.shapes(frame)
+    )
+    return _saying(enc.reference_line(reference, "x") + rule + point, said)
+
+
+def bars_with_intervals(
+    table: pl.DataFrame,
+    *,
+    label: str = "group",
+    value: str = "value",
+    low: str = "low",
+    high: str = "high",
+    color: str | None = "system",
+    axis: str = "",
+    width: int = WIDTH,
+) -> Any:
+    """Draw a bar from zero per row, with its interval; for shares and counts, where zero means none.
+
+    Parameters
+    ----------
+    table, label, value, low, high, color, axis, width
+        As for `forest`.
+    """
+    import altair as alt
+
+    frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
+    frame, said = enc.capped(frame)
+    base = alt.Chart(frame, width=width, height=enc.steps(frame)).encode(
+        y=enc.labels(), yOffset=enc.offsets(frame)
+    )
+    across = alt.X(field="value", type="quantitative", title=axis or None)
+    bar = base.mark_bar(opacity=0.85).encode(across, color=enc.colors(frame))
+    ends = alt.X(field="low", type="quantitative"), alt.X2(field="high")
+    rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=1.5, color=INK).encode(*ends)
+    return _saying(bar + rule, said)
+
+
+def lines_with_band(
+    table: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    low: str | None = None,
+    high: str | None = None,
+    color: str | None = "system",
+    reference: float | None = None,
+    x_axis: str = "",
+    y_axis: str = "",
+    width: int = WIDTH,
+    height: int = 320,
+) -> Any:
+    """Draw one line per series, with the band between `low` and `high` where there is one.
+
+    Parameters
+    ----------
+    table
+        One row per point of a line; `x` is a number, a date or an ordered name.
+    x, y, low, high, color
+        The columns; `low`, `high` and `color` may be None.
+    reference
+        Where to draw the line of no difference, or None.
+    x_axis, y_axis
+        What the numbers are.
+    width, height
+        Of the plot, in pixels.
+    """
+    import altair as alt
+
+    frame = enc.renamed(table, {"x": x, "y": y, "low": low, "high": high, "series": color})
+    across = _across(frame, x_axis or x)
+    up = alt.Y(field="y", type="quantitative", title=y_axis or y)
+    base = alt.Chart(frame, width=width, height=height).encode(across, color=enc.colors(frame))
+    layers = [enc.reference_line(reference, "y")]
+    if low and high:
+        ends = alt.Y(field="low", type="quantitative", title=y_axis or y), alt.Y2(field="high")
+        layers.append(base.mark_area(opacity=0.16).encode(*ends))
+    layers.append(base.mark_line(strokeWidth=2).encode(up, strokeDash=enc.dashes(frame)))
+    if frame.height <= 200:
+        layers.append(base.mark_point(filled=True, size=45, opacity=1).encode(up, shape=enc.shapes(frame)))
+    return alt.layer(*layers)
+
+
+def heatmap(
+    table: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    value: str,
+    middle: float | None = None,
+    numbers: bool | None = None,
+    axis: str = "",
+    cell: int = 34,
+) -> Any:
+    """Draw a value per pair as a colour, with the number written in where there is room.
+
+    Parameters
+    ----------
+    table
+        One row per cell; a missing value leaves the cell empty.
+    x, y, value
+        The columns.
+    middle
+        Where the colours turn, 0 for differences; None for values that only grow.
+    numbers
+        Whether to write the numbers in; None does so up to 150 cells.
+    axis
+        What the numbers are.
+    cell
+        The size of a cell, in pixels.
+    """
+    import altair as alt
+
+    frame = enc.renamed(table, {"x": x, "y": y, "value": value}).drop_nulls("value")
+    small = frame.height > MOST_CELLS
+    base = alt.Chart(frame, width=alt.Step(8 if small else cell + 18), height=alt.Step(8 if small else cell))
+    base = base.encode(
+        alt.X(field="x", type="nominal", title=None, sort=None, axis=alt.Axis(labelAngle=-40)),
+        alt.Y(field="y", type="nominal", title=None, sort=None),
+    )
+    legend = alt.Legend(title=axis or value.replace("_", " "), gradientLength=180)
+    color = alt.Color(field="value", type="quantitative", scale=enc.heat(frame, middle), legend=legend)
+    cells = base.mark_rect(stroke=GRID).encode(color=color)
+    written = frame.height <= 150 if numbers is None else numbers
+    return cells + _figures(base, enc.reach(frame, middle), middle or 0.0) if written else cells
+
+
+def _both_ends() -> str:
+    return "isValid(datum.low) && isValid(datum.high)"
+
+
+def _saying(chart: Any, said: str) -> Any:
+    return chart.properties(title=saying(said)) if said else chart
+
+
+def _across(frame: pl.DataFrame, title: str) -> Any:
+    import altair as alt
+
+    kind = enc.kind_of(frame["x"].dtype)
+    scale = alt.Scale(zero=False, nice=False) if kind == "quantitative" else alt.Undefined
+    return alt.X(field="x", type=kind, title=title, sort=None, axis=alt.Axis(grid=False), scale=scale)
+
+
+def _figures(base: Any, far: float, middle: float) -> Any:
+    """Write the numbers into a heatmap's cells, light on dark ones."""
+    import altair as alt
+
+    dark = f"abs(datum.value - {middle}) > {0.6 * far}"
+    text = alt.Text(field="value", type="quantitative", format=".2f")
+    color = alt.condition(dark, alt.value(PAPER_INK), alt.value(CELL_INK))
+    return base.mark_text(fontSize=11).encode(text=text, color=color)

@@ -1,0 +1,117 @@
+"""A chart drawn: altair to SVG and PNG without network, safe to put several times into one page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from portrayal.audits.base import Chart
+from portrayal.errors import PortrayalError
+from portrayal.report.theme import themed
+from portrayal.report.words import visible_all
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+_REFERENCE = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
+_DROPPED = {"script", "foreignObject", "iframe", "handler"}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart of one section, drawn. `svg` is empty for a picture that came as PNG."""
+
+    chart: Chart
+    name: str  # the file's stem under charts/
+    svg: str
+    png: bytes | None = None
+
+
+def to_svg(chart: Any, label: str = "") -> str:
+    """Draw an altair chart (or a Vega-Lite dict) as SVG text.
+
+    Parameters
+    ----------
+    chart
+        An altair chart, or the dict of a Vega-Lite spec.
+    label
+        What the figure shows, read aloud by screen readers.
+    """
+    import vl_convert
+
+    spec = themed(visible_all(_spec(chart)))
+    try:
+        # An empty list of addresses: data may only come from the spec itself.
+        svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    except ValueError as error:
+        said = " ".join(str(error).split())[:200]
+        raise PortrayalError(f"a chart cannot be drawn: {said} Check its columns and types.") from None
+    return tidied(svg, label)
+
+
+def to_png(chart: Any, scale: float = 2.0) -> bytes:
+    """Draw an altair chart as PNG; `scale` 2 suits print and sharp screens."""
+    return svg_to_png(to_svg(chart), scale)
+
+
+def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
+    """Turn drawn SVG text into PNG."""
+    import vl_convert
+
+    return vl_convert.svg_to_png(svg, scale=scale)
+
+
+def prefixed(svg: str, prefix: str) -> str:
+    """Put `prefix` before every id and reference to one, so that drawings in one page do not collide."""
+    root = _parse(svg)
+    for element in root.iter():
+        for key, value in list(element.attrib.items()):
+            if key == "id":
+                element.set(key, f"{prefix}-{value}")
+            elif key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
+                element.set(key, f"#{prefix}-{value[1:]}")
+            elif "url(" in value:
+                element.set(key, _REFERENCE.sub(rf"url(#{prefix}-\2)", value))
+    return _write(root)
+
+
+def _spec(chart: Any) -> dict[str, Any]:
+    if isinstance(chart, dict):
+        return chart
+    import altair
+
+    # The transformer is chosen for this call only: a user's own altair settings stay as they are.
+    with altair.data_transformers.enable("default", max_rows=None):
+        return chart.to_dict()
+
+
+def tidied(svg: str, label: str) -> str:
+    """Drop scripts, handlers and outside links (a spec may hold links from data), and name the figure."""
+    root = _parse(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in _DROPPED:
+                parent.remove(child)
+        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value)]:
+            del parent.attrib[key]
+    root.set("role", "img")
+    if label:
+        root.set("aria-label", visible_all(label))
+    return _write(root)
+
+
+def _unsafe(key: str, value: str) -> bool:
+    name = key.rpartition("}")[2].lower()
+    outside = name == "href" and not value.startswith(("#", "data:image/"))
+    return name.startswith("on") or outside
+
+
+def _parse(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def _write(root: ElementTree.Element) -> str:
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", XLINK)
+    return ElementTree.tostring(root, encoding="unicode")

@@ -1,0 +1,71 @@
+"""Where the numbers come from, as the page tells it: waves, money, the declared family, the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from portrayal.report.systems import without_secrets
+from portrayal.report.words import cell, listed, plain, plural
+
+MOST = 24  # entries of one manifest table in the page; manifest.json has them all
+METHODS = {
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "benjamini-hochberg": "the method of Benjamini and Hochberg",
+}
+
+
+def asked(manifest: Mapping[str, Any]) -> str:
+    """Say when the systems were asked and what it cost, as far as the manifest tells."""
+    waves = [wave for wave in manifest.get("waves") or [] if isinstance(wave, Mapping)]
+    starts = sorted(filter(None, (_time(wave, "started", "start") for wave in waves)))
+    ends = sorted(filter(None, (_time(wave, "ended", "end") for wave in waves)))
+    said = ""
+    if starts:
+        until = f" to {ends[-1]}" if ends and ends[-1] != starts[0] else ""
+        said = f"Asked in {plural(len(waves), 'wave')}, {starts[0]}{until} UTC."
+    dollars = manifest.get("dollars") or 0
+    return f"{said} Spent: {dollars:,.2f} US dollars.".strip() if dollars else said
+
+
+def family(manifest: Mapping[str, Any], results: pl.DataFrame) -> str:
+    """Say over which tests p was adjusted, and how."""
+    declared = manifest.get("family")
+    tested = results.filter(pl.col("p_adjusted").is_not_null())
+    if not isinstance(declared, Mapping) or tested.is_empty():
+        return ""
+    method = METHODS.get(str(declared.get("method")), str(declared.get("method")))
+    measures = listed([plain(name) for name in tested["measure"].unique(maintain_order=True).to_list()])
+    return (
+        f"p is adjusted by {method} over the declared family: {plural(tested.height, 'test')} of {measures}."
+    )
+
+
+def manifest_rows(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the manifest as rows of a name and lines; long tables are cut, manifest.json has them whole."""
+    clean = without_secrets(dict(manifest))
+    return [{"name": plain(name), **_lines(value)} for name, value in clean.items()]
+
+
+def _lines(value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        lines = [(str(key), cell(inner)) for key, inner in value.items()]
+    elif isinstance(value, (list, tuple)):
+        lines = [("", cell(inner)) for inner in value]
+    else:
+        lines = [("", cell(value) if not isinstance(value, float) else repr(value))]
+    return {"lines": lines[:MOST], "more": max(0, len(lines) - MOST)}
+
+
+def _time(wave: Mapping[str, Any], *names: str) -> str:
+    """Return '5 January 2026 10:00' from an ISO time, or the text as it stands."""
+    text = next((str(wave[name]) for name in names if wave.get(name)), "")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return moment.strftime("%Y-%m-%d %H:%M")

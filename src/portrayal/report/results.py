@@ -1,0 +1,94 @@
+"""The results table as it is read: one block per measure, each row with its interval drawn beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from portrayal.report.words import is_missing, number, plain
+
+SHOWN = 300  # rows of one section in the page; the files have them all
+OPEN = 40  # rows of one measure before the rest is folded
+WIDTH = 120.0
+EDGE = 6.0
+NAMING = ("system", "group", "contrast")  # the columns that say what a row is about
+
+Row = dict[str, Any]
+
+
+def result_blocks(results: pl.DataFrame, anchor: str, cited: Collection[int] = ()) -> list[dict[str, Any]]:
+    """Return the blocks of a results table, in the order the measures appear.
+
+    A block holds the rows of one measure and unit. Rows a finding cites are always kept.
+    """
+    numbered = results.with_row_index("row")
+    kept = numbered.filter((pl.col("row") < SHOWN) | pl.col("row").is_in(list(cited)))
+    groups = kept.group_by(["measure", "unit"], maintain_order=True)
+    return [_block(group.to_dicts(), measure, unit, anchor) for (measure, unit), group in groups]
+
+
+def _block(rows: list[Row], measure: Any, unit: Any, anchor: str) -> dict[str, Any]:
+    shared = _shared(rows)
+    scale = Scale.of(rows)
+    shown = [_row(row, anchor, scale, shared) for row in rows]
+    return {
+        "measure": plain(measure) if measure else "unnamed measure",
+        "unit": unit,
+        "note": shared.get("note"),
+        "about": [(name, shared[name]) for name in NAMING if shared.get(name)],
+        "naming": [name for name in NAMING if name not in shared],
+        "open": shown[:OPEN],
+        "folded": shown[OPEN:],
+        "has": {name: _any(rows, name) for name in ("low", "p", "p_adjusted")},
+        "zero": scale.at(0.0),
+        "ends": (number(scale.low), number(scale.high)),
+    }
+
+
+def _shared(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what all rows share and the heading can say once; one name at least stays in the rows."""
+    same = {name: rows[0][name] for name in (*NAMING, "note") if len({row[name] for row in rows}) == 1}
+    if len(rows) == 1:
+        same.pop("note", None)
+    if all(name in same for name in NAMING):
+        same.pop(next((name for name in NAMING if same[name]), "system"))
+    return same
+
+
+def _any(rows: Sequence[Row], name: str) -> bool:
+    return any(not is_missing(row[name]) for row in rows)
+
+
+class Scale:
+    """A straight scale from numbers to places in the drawn interval; it always holds zero."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Scale:
+        """Return the scale that holds every value and both ends of every interval."""
+        ends = [row[name] for row in rows for name in ("value", "low", "high") if not is_missing(row[name])]
+        return cls(min([0.0, *ends]), max([0.0, *ends]))
+
+    def at(self, value: float | None) -> float | None:
+        """Return the place of a value, or nothing when there is none."""
+        if value is None or is_missing(value):
+            return None
+        span = (self.high - self.low) or 1.0
+        return round(EDGE + (WIDTH - 2 * EDGE) * (float(value) - self.low) / span, 2)
+
+
+def _row(row: Mapping[str, Any], anchor: str, scale: Scale, shared: Mapping[str, Any]) -> Row:
+    tested = row["p"] if is_missing(row["p_adjusted"]) else row["p_adjusted"]
+    return {
+        **row,
+        "id": f"{anchor}-row-{row['row'] + 1}",
+        "own_note": None if "note" in shared else row["note"],
+        "at": scale.at(row["value"]),
+        "start": scale.at(row["low"]),
+        "end": scale.at(row["high"]),
+        "decided": not is_missing(tested) and tested < 0.05,
+    }

@@ -1,0 +1,48 @@
+"""The table of systems: what was asked, under which version and parameters, and never a credential."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from portrayal.report.words import cell
+
+WITHHELD = "(withheld)"
+_SECRET = re.compile(
+    r"(?i)(api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|access[_-]?key|^key$|(^|[_-])token$)"
+)
+_LOGIN = re.compile(r"(://)[^/@\s]+@")
+_QUERY = re.compile(r"(?i)([?&][^=&#\s]*(?:key|token|secret|sig|signature|password)=)[^&#\s]+")
+_TITLES = {
+    "use": "what it is",
+    "identity": "what it is",
+    "version": "version asked",
+    "versions": "versions answered",
+}
+_FIRST = ("name", "use", "identity", "kind", "version", "version_asked", "versions", "versions_answered")
+
+
+def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return columns and rows of the systems table; keys nobody foresaw become columns of their own."""
+    known = [key for key in _FIRST if any(system.get(key) not in (None, "", [], ()) for system in systems)]
+    if "use" in known and "identity" in known:
+        known.remove("identity" if all(one.get("use") for one in systems) else "use")
+    further = [key for system in systems for key in system if key not in (*_FIRST, *known)]
+    columns = list(dict.fromkeys([*known, *further]))
+    titles = [_TITLES.get(key, key.replace("_", " ")) for key in columns]
+    rows = [[cell(without_secrets(system.get(key), key)) for key in columns] for system in systems]
+    return {"columns": titles, "rows": rows}
+
+
+def without_secrets(value: Any, key: str = "") -> Any:
+    """Return the value with credentials taken out, by the names they go under and inside addresses."""
+    if _SECRET.search(key) and value not in (None, ""):
+        return WITHHELD
+    if isinstance(value, Mapping):
+        return {name: without_secrets(inner, str(name)) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_secrets(inner) for inner in value]
+    if isinstance(value, str):
+        return _QUERY.sub(rf"\1{WITHHELD}", _LOGIN.sub(rf"\1{WITHHELD}@", value))
+    return value

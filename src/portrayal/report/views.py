@@ -1,0 +1,149 @@
+"""What the templates show, worked out beforehand: the templates only place it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from portrayal.report.drawing import Drawing, prefixed
+from portrayal.report.provenance import asked, family, manifest_rows
+from portrayal.report.results import result_blocks
+from portrayal.report.section import STATES, UNFINISHED, Section, table_files
+from portrayal.report.systems import system_rows
+from portrayal.report.theme import dark_rules
+from portrayal.report.words import cell, listed, plain, plural
+
+SHOWN_ROWS = 200  # of a further table; its file has them all
+OPEN_ROWS = 12  # longer tables are folded
+STATE_WORDS = {
+    "done": "answered",
+    "refused": "refused",
+    "failed": "failed",
+    "unknown": "unknown",
+    "in_flight": "in flight",
+    "planned": "planned",
+}
+
+
+def page_view(
+    sections: Sequence[Section], title: str, drawings: Sequence[Sequence[Drawing]]
+) -> dict[str, Any]:
+    """Return everything the page template needs."""
+    shown = [section_view(section, drawn) for section, drawn in zip(sections, drawings, strict=True)]
+    return {
+        "title": title,
+        "style": Markup(files("portrayal.report").joinpath("templates/style.css").read_text("utf-8")),
+        "dark": Markup(dark_rules()),
+        "sections": shown,
+        "unfinished": [line for section in sections if (line := unfinished(section))],
+        "warned": [one for one in shown if one["warnings"]],
+        "failed": [line for section in sections if (line := failed(section))],
+        "top": 3 if len(sections) > 1 else 8,
+        "facts": facts(sections),
+    }
+
+
+def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
+    """Return everything the template of one section needs."""
+    cited = {finding.row for finding in section.findings}
+    blocks = result_blocks(section.measured.results, section.anchor, cited)
+    rows = section.measured.results.height
+    return {
+        "anchor": section.anchor,
+        "audit": section.audit,
+        "study": section.study_name,
+        "warnings": list(section.measured.warnings),
+        "findings": [finding_view(finding, rows, section.anchor) for finding in section.findings],
+        "blocks": blocks,
+        "rows": rows,
+        "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
+        "charts": [chart_view(drawing) for drawing in drawings],
+        "tables": tables_view(section),
+        "systems": system_rows(section.systems),
+        "states": states_view(section),
+        "questions": section.questions(),
+        "answered": section.total("done"),
+        "unfinished": section.total(*UNFINISHED),
+        "state_words": STATE_WORDS,
+        "family": family(section.manifest, section.measured.results),
+        "asked": asked(section.manifest),
+        "manifest": manifest_rows(section.manifest),
+    }
+
+
+def finding_view(finding: Any, rows: int, anchor: str) -> dict[str, Any]:
+    """Return the sentence and the address of the row it speaks of."""
+    row = f"{anchor}-row-{finding.row + 1}" if 0 <= finding.row < rows else ""
+    return {"sentence": finding.sentence, "row": row, "number": finding.row + 1}
+
+
+def chart_view(drawing: Drawing) -> dict[str, Any]:
+    """Return a drawing ready to stand in the page."""
+    svg = Markup(prefixed(drawing.svg, drawing.name)) if drawing.svg else ""
+    picture = base64.b64encode(drawing.png).decode() if drawing.png and not svg else ""
+    return {"chart": drawing.chart, "name": drawing.name, "svg": svg, "picture": picture}
+
+
+def tables_view(section: Section) -> list[dict[str, Any]]:
+    """Return the further tables, capped, each with the name of its file."""
+    return [
+        {
+            "title": table.title,
+            "text": table.text,
+            "file": f"tables/{name}.csv",
+            "columns": [(plain(column), kind.is_numeric()) for column, kind in table.table.schema.items()],
+            "rows": [[cell(value) for value in row] for row in table.table.head(SHOWN_ROWS).iter_rows()],
+            "height": table.table.height,
+            "folded": table.table.height > OPEN_ROWS,
+        }
+        for table, name in zip(section.tables, table_files(section), strict=True)
+    ]
+
+
+def states_view(section: Section) -> list[dict[str, Any]]:
+    """Return one row per system: its counts and the widths of its bar."""
+    shown = []
+    for row in section.states.iter_rows(named=True):
+        counts = {state: int(row.get(state) or 0) for state in STATES}
+        whole = sum(counts.values())
+        widths = [(state, 100 * amount / whole) for state, amount in counts.items() if amount]
+        shown.append({"system": row["system"], "counts": counts, "whole": whole, "widths": widths})
+    return shown
+
+
+def unfinished(section: Section) -> dict[str, Any] | None:
+    """Return the banner's line about questions without an answer, or nothing when all is done."""
+    missing = section.total(*UNFINISHED)
+    if not missing:
+        return None
+    parts = [f"{section.total(state):,} {STATE_WORDS[state]}" for state in UNFINISHED if section.total(state)]
+    return {
+        "anchor": section.anchor,
+        "title": section.audit.title,
+        "sentence": f"{missing:,} of {plural(section.questions(), 'question')} "
+        f"{'has' if missing == 1 else 'have'} no answer yet ({listed(parts)}).",
+    }
+
+
+def failed(section: Section) -> dict[str, Any] | None:
+    """Return the banner's line about questions that failed, or nothing when none did."""
+    broken = section.total("failed")
+    if not broken:
+        return None
+    sentence = f"{broken:,} of {plural(section.questions(), 'question')} failed and count as missing."
+    return {"anchor": section.anchor, "title": section.audit.title, "sentence": sentence}
+
+
+def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:
+    """Return the header's figures."""
+    systems = {system.get("name") for section in sections for system in section.systems}
+    questions = sum(section.questions() for section in sections)
+    done = sum(section.total("done") for section in sections)
+    results = sum(section.measured.results.height for section in sections)
+    named = (("audit", len(sections)), ("system", len(systems)), ("question", questions))
+    counted = [(f"{amount:,}", noun if amount == 1 else f"{noun}s") for noun, amount in named]
+    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "results")]

@@ -1,0 +1,165 @@
+"""Numbers and text as a reader sees them. The only place where anything is rounded."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+MISSING = "–"
+MINUS = "\u2212"
+# Characters an XML text may not hold, and those that turn the reading direction: both can come from a system.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+
+
+def visible(text: Any) -> str:
+    r"""Return the text with control characters shown as pictures, and invisible or broken ones as a mark.
+
+    Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
+    from ending the process: the chart renderer aborts on characters that XML forbids.
+
+    Examples
+    --------
+    >>> visible("a\x00b")
+    'a␀b'
+    """
+    pictured = _CONTROL.sub(lambda match: chr(0x2400 + ord(match[0])), str(text).replace("\r", " "))
+    return _UNSAFE.sub("\ufffd", pictured)
+
+
+def visible_all(value: Any) -> Any:
+    """Apply `visible` to every string inside lists and dicts, keys included."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible_all(key): visible_all(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [visible_all(item) for item in value]
+    return value
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a number is absent: None, NaN or infinite."""
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def decimals(value: float, low: float | None = None, high: float | None = None) -> int:
+    """Return how many decimals to print: two significant digits of the interval's width, or of the value."""
+    width = value if is_missing(low) or is_missing(high) else high - low  # type: ignore[operator]
+    width = abs(width) or abs(value)
+    if width == 0:
+        return 0
+    return min(5, max(0, 1 - math.floor(math.log10(width))))
+
+
+def number(value: Any, places: int | None = None) -> str:
+    """Write one number: a true minus sign, thousands apart, two or three significant decimals.
+
+    Examples
+    --------
+    >>> number(0.4237), number(-12.345), number(0.01234), number(1234.5)
+    ('0.42', '−12.35', '0.012', '1,234')
+    """
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, int):
+        return _signed(f"{value:,}")
+    if places is None:
+        places = 0 if abs(value) >= 1000 or float(value).is_integer() else max(decimals(value), 2)
+    if value and round(abs(value), max(places, 5)) == 0:
+        return _scientific(value)
+    return _signed(f"{value:,.{places}f}")
+
+
+def estimate(value: Any, low: Any = None, high: Any = None) -> str:
+    """Write the value with as many decimals as its interval bears out."""
+    if is_missing(value):
+        return MISSING
+    return number(float(value), max(decimals(float(value), low, high), 0 if float(value).is_integer() else 1))
+
+
+def interval(value: Any, low: Any, high: Any) -> str:
+    """Write the interval as '[low, high]' with the decimals of `estimate`; a missing end stays missing."""
+    if is_missing(low) and is_missing(high):
+        return ""
+    middle = value if not is_missing(value) else (low if not is_missing(low) else high)
+    places = max(decimals(float(middle), low, high), 1)
+    ends = [MISSING if is_missing(end) else number(float(end), places) for end in (low, high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def p_value(p: Any) -> str:
+    """Write a p-value without its leading zero.
+
+    Examples
+    --------
+    >>> p_value(0.0004), p_value(0.0316), p_value(1.0)
+    ('< .001', '.032', '1')
+    """
+    if is_missing(p):
+        return MISSING
+    if p < 0.001:
+        return "< .001"
+    if p >= 0.9995:
+        return "1" if p >= 1 else "> .999"
+    return f"{p:.3f}".removeprefix("0")
+
+
+def count(value: Any) -> str:
+    """Write a count."""
+    return MISSING if is_missing(value) else f"{int(value):,}"
+
+
+def share(part: float, whole: float) -> str:
+    """Write part of whole in percent; never 0 % or 100 % unless it is exactly so."""
+    if not whole:
+        return MISSING
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "under 1%"
+    if 99 < percent < 100:
+        return "over 99%"
+    return f"{percent:.0f}%"
+
+
+def plural(amount: int, noun: str, many: str | None = None) -> str:
+    """Write '1 question' or '2 questions'."""
+    return f"{amount:,} {noun if amount == 1 else many or noun + 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """Join words as 'a, b and c'."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def cell(value: Any) -> str:
+    """Write whatever stands in a table's cell."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, (int, float)):
+        return number(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(cell(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {cell(item)}" for key, item in value.items())
+    return visible(value)
+
+
+def plain(name: str) -> str:
+    """Turn a column or measure name into words: 'effect_size' becomes 'effect size'."""
+    return str(name).replace("_", " ")
+
+
+def _signed(text: str) -> str:
+    if text.startswith("-"):
+        return MINUS + text[1:] if any(digit in text for digit in "123456789") else text[1:]
+    return text
+
+
+def _scientific(value: float) -> str:
+    figures, power = f"{value:.1e}".split("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{_signed(figures)} × 10{raised}"

@@ -1,0 +1,126 @@
+"""A run: the folder one study records into, and the lock that keeps a second process out."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from portrayal.errors import PortrayalError
+
+
+@dataclass(frozen=True)
+class Run:
+    """The files of a run."""
+
+    folder: Path
+
+    @property
+    def study(self) -> Path:
+        """The study as it was asked."""
+        return self.folder / "study.toml"
+
+    @property
+    def ledger(self) -> Path:
+        """Every question and raw answer."""
+        return self.folder / "ledger.sqlite"
+
+    @property
+    def stimuli(self) -> Path:
+        """What was shown, with factors, hashes and sources."""
+        return self.folder / "stimuli.parquet"
+
+    @property
+    def responses(self) -> Path:
+        """The answers, read into rows."""
+        return self.folder / "responses.parquet"
+
+    @property
+    def results(self) -> Path:
+        """The measured results."""
+        return self.folder / "results.parquet"
+
+    @property
+    def reviews(self) -> Path:
+        """Cases for people to judge, and their judgments."""
+        return self.folder / "reviews.csv"
+
+    @property
+    def tables(self) -> Path:
+        """Further tables of the measures, which charts are drawn from."""
+        return self.folder / "tables"
+
+    @property
+    def manifest(self) -> Path:
+        """Versions, seeds, hashes, model versions and waves."""
+        return self.folder / "manifest.json"
+
+
+def default_folder(name: str) -> Path:
+    """Return `runs/NAME` with the study's name made fit for a file system."""
+    return Path("runs") / (re.sub(r"[^\w.-]+", "-", name).strip("-.").lower() or "study")
+
+
+def existing_run(folder: Path | str) -> Run:
+    """Return the run in `folder`, or say that there is none."""
+    run = Run(Path(folder))
+    if not run.ledger.exists():
+        raise PortrayalError(
+            f"no run in {folder} (no ledger.sqlite there). Make one: portrayal audit STUDY.toml"
+        )
+    return run
+
+
+@contextmanager
+def locked(run: Run, patience: float = 1.0) -> Iterator[None]:
+    """Hold the run's lock; the kernel lets go of it when the process ends, however it ends.
+
+    Raises
+    ------
+    PortrayalError
+        When another process holds it for longer than `patience` seconds.
+    """
+    run.folder.mkdir(parents=True, exist_ok=True)
+    with (run.folder / "lock").open("a+") as file:
+        _take(file.fileno(), run, patience)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def is_recording(run: Run) -> bool:
+    """Tell whether a living process holds the run's lock."""
+    lock = run.folder / "lock"
+    if not lock.exists():
+        return False
+    with lock.open("r") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _take(descriptor: int, run: Run, patience: float) -> None:
+    """Take the lock, waiting a moment because `portrayal status` may be looking at it just now."""
+    give_up = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= give_up:
+                raise PortrayalError(_turned_away(run)) from None
+            time.sleep(0.05)
+
+
+def _turned_away(run: Run) -> str:
+    holder = (run.folder / "lock").read_text().strip()
+    who = f"process {holder}" if holder else "another process"
+    return f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."

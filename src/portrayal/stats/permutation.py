@@ -1,0 +1,280 @@
+"""Permutation tests: exact wherever it can be, sampled without replacement and seeded beyond.
+
+Three designs, one statistic (a difference of means, which for a fixed pooled deviation orders arrangements
+as the effect size does):
+
+- `two_sample`: the values change sides freely; exact up to 40 values, unequal sides included.
+- `within_clusters`: the values change sides only inside their cluster (the same person on both sides).
+- `sign_flip`: each difference may change its sign (paired designs).
+
+`label_permutation` takes any statistic of any labels and is always sampled.
+
+An arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so
+ties count. Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements:
+swapping the sides flips the sign and keeps the two-sided p. A sampled p is (k + 1) / (n + 1) [1]_.
+
+References
+----------
+.. [1] Phipson, Smyth (2010), Permutation p-values should never be zero, Statistical Applications in Genetics
+   and Molecular Biology 9, article 39.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.stats.subset_sums import HALF, choices_countable, count_choices, count_subsets, sums_by_size
+
+ALTERNATIVES = ("greater", "less", "two-sided")
+EXACT_UP_TO = 40  # values on both sides together
+SAMPLES = 100_000
+TIE = 1e-12  # of scale
+CHUNK = 4096  # arrangements drawn at a time, so that the pool stays in the processor's cache
+
+
+class Permutation(NamedTuple):
+    """A p-value and how it was found."""
+
+    p: float
+    method: str  # "exact" or "sampled"
+    arrangements: int  # counted (exact) or drawn (sampled)
+
+
+def two_sample(
+    x: Sequence[float] | np.ndarray,
+    y: Sequence[float] | np.ndarray,
+    *,
+    alternative: str = "greater",
+    permutations: int | None = None,
+    seed: int = 0,
+) -> Permutation:
+    """Test whether the mean of x exceeds that of y, over all divisions into sides of these sizes.
+
+    Parameters
+    ----------
+    x, y
+        The two sides. Up to 40 values together the test is exact.
+    alternative
+        'greater', 'less' or 'two-sided'.
+    permutations
+        Arrangements to draw beyond 40 values; 100,000 when None.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    Permutation
+        p, method and the number of arrangements.
+
+    Examples
+    --------
+    >>> two_sample([3, 4], [1, 2])  # one of the six divisions reaches the observed sum of 7
+    Permutation(p=0.16666666666666666, method='exact', arrangements=6)
+    """
+    _check_alternative(alternative)
+    x, y = _values(x, "x"), _values(y, "y")
+    pooled = np.concatenate([x, y])
+    centred, tie = pooled - pooled.mean(), TIE * np.abs(pooled).max()
+    observed = float(centred[: len(x)].sum())
+    if len(pooled) <= EXACT_UP_TO:
+        total = comb(len(pooled), len(x))
+
+        def reaching(values: np.ndarray, threshold: float) -> int:
+            return count_subsets(values, len(x), threshold)
+
+        return _exact(reaching, centred, observed, tie, total, alternative)
+    sums = _sampled_sums(centred, len(x), permutations or SAMPLES, np.random.default_rng(seed))
+    return _sampled(sums, observed, tie, alternative)
+
+
+def sign_flip(
+    differences: Sequence[float] | np.ndarray,
+    *,
+    alternative: str = "greater",
+    permutations: int | None = None,
+    seed: int = 0,
+) -> Permutation:
+    """Test whether the differences tend above zero, over all ways to choose their signs.
+
+    Examples
+    --------
+    >>> sign_flip([1.0, 2.0, 3.0]).p  # only the observed one of the eight sign patterns reaches 6
+    0.125
+    """
+    differences = _values(differences, "differences")
+    options = [np.array([-value, value]) for value in differences]
+    return _choices(options, float(differences.sum()), alternative, permutations, seed)
+
+
+def within_clusters(
+    values: Sequence[float] | np.ndarray,
+    in_x: Sequence[bool] | np.ndarray,
+    clusters: Sequence[Any] | np.ndarray,
+    *,
+    alternative: str = "greater",
+    permutations: int | None = None,
+    seed: int = 0,
+) -> Permutation:
+    """Test whether values on side x exceed the others, changing sides only inside a cluster.
+
+    Parameters
+    ----------
+    values
+        One number a stimulus.
+    in_x
+        Whether the stimulus stands on side x.
+    clusters
+        Who or what the stimulus shows. A cluster that stands on one side only never moves.
+    alternative, permutations, seed
+        As in `two_sample`. Exact while the arrangements of each half of the clusters can be listed.
+    """
+    values, in_x = _values(values, "values"), np.asarray(in_x, dtype=bool)
+    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    centred = values - (np.bincount(codes, values) / np.bincount(codes))[codes]
+    observed = float(centred[in_x].sum())
+    sides = [(centred[index], int(in_x[index].sum())) for index in members]
+    moving = [(inside, size) for inside, size in sides if 0 < size < len(inside)]
+    if not moving:
+        raise PortrayalError("no cluster stands on both sides. A test within clusters needs some that do.")
+    if all(comb(len(inside), size) <= HALF for inside, size in moving):
+        options = [sums_by_size(inside, size)[size] for inside, size in moving]
+        return _choices(options, observed, alternative, permutations, seed, np.abs(values).max())
+    rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
+    sums = sum(_sampled_sums(inside, size, drawn, rng) for inside, size in moving)
+    return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
+
+
+def label_permutation(
+    statistic: Callable[[np.ndarray], float],
+    labels: Sequence[Any] | np.ndarray,
+    *,
+    strata: Sequence[Any] | np.ndarray | None = None,
+    alternative: str = "greater",
+    permutations: int = 999,
+    seed: int = 0,
+) -> Permutation:
+    """Test any statistic of labels by shuffling the labels, inside strata where given.
+
+    Parameters
+    ----------
+    statistic
+        Called with an array of labels in their original length; larger is more extreme.
+    labels
+        The labels as observed.
+    strata
+        Labels are shuffled only among positions of the same stratum (person, source image, query).
+    alternative
+        'two-sided' takes distances from the mean over the draws and the observed value.
+    permutations, seed
+        How many shuffles, and their seed.
+    """
+    _check_alternative(alternative)
+    labels, rng = np.asarray(labels), np.random.default_rng(seed)
+    codes = np.zeros(len(labels), int) if strata is None else np.unique(strata, return_inverse=True)[1]
+    groups = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    observed = float(statistic(labels))
+    drawn = np.array([statistic(_shuffled(labels, groups, rng)) for _ in range(permutations)], dtype=float)
+    centre = np.append(drawn, observed).mean() if alternative == "two-sided" else 0.0
+    tie = TIE * np.abs(np.append(drawn, observed)).max()
+    return _sampled(drawn - centre, observed - centre, tie, alternative)
+
+
+def _choices(
+    options: list[np.ndarray],
+    observed: float,
+    alternative: str,
+    permutations: int | None,
+    seed: int,
+    scale: float = 0.0,
+) -> Permutation:
+    """Test a sum of one choice from each array; the choices of each array average to zero."""
+    _check_alternative(alternative)
+    tie = TIE * max(scale, *(np.abs(option).max() for option in options))
+    if choices_countable(options):
+        total = prod(len(option) for option in options)
+
+        def reaching(sign: np.ndarray, threshold: float) -> int:
+            return count_choices([sign * option for option in options], threshold)
+
+        return _exact(reaching, np.ones(1), observed, tie, total, alternative)
+    rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
+    sums = np.zeros(drawn)
+    for option in options:
+        sums += option[rng.integers(len(option), size=drawn)]
+    return _sampled(sums, observed, tie, alternative)
+
+
+def _exact(
+    reaching: Callable[[np.ndarray, float], int],
+    values: np.ndarray,
+    observed: float,
+    tie: float,
+    total: int,
+    alternative: str,
+) -> Permutation:
+    """Count one tail, or both; the lower tail is the upper tail of the negated values."""
+    if alternative == "two-sided":
+        reach = abs(observed) - tie
+        both = total if reach <= 0 else reaching(values, reach) + reaching(-values, reach)
+        return Permutation(both / total, "exact", total)
+    sign = 1.0 if alternative == "greater" else -1.0
+    return Permutation(reaching(sign * values, sign * observed - tie) / total, "exact", total)
+
+
+def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) -> Permutation:
+    fold = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}[alternative]
+    extreme = int(np.count_nonzero(fold(sums) >= fold(observed) - tie))
+    return Permutation((extreme + 1) / (len(sums) + 1), "sampled", len(sums))
+
+
+def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw subsets of this size without replacement and return their sums; `values` are centred.
+
+    A shuffle that stops after `size` cards, done for thousands of decks at once. Of a centred set the smaller
+    side is drawn, since the two sums are each other's negative.
+    """
+    smaller = min(size, len(values) - size)
+    sign = 1.0 if smaller == size else -1.0
+    chunks = [min(CHUNK, draws - start) for start in range(0, draws, CHUNK)]
+    return sign * np.concatenate([_dealt_sums(values, smaller, chunk, rng) for chunk in chunks])
+
+
+def _dealt_sums(values: np.ndarray, size: int, decks: int, rng: np.random.Generator) -> np.ndarray:
+    pool = np.repeat(values[:, None], decks, axis=1)
+    flat, column = pool.ravel(), np.arange(decks)
+    sums = np.zeros(decks)
+    for card in range(size):
+        place = rng.integers(card, len(values), size=decks, dtype=np.int32) * np.int64(decks) + column
+        sums += flat[place]
+        flat[place] = pool[card]
+    return sums
+
+
+def _shuffled(labels: np.ndarray, groups: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    shuffled = labels.copy()
+    for group in groups:
+        shuffled[group] = labels[rng.permutation(group)]
+    return shuffled
+
+
+def _values(values: Sequence[float] | np.ndarray, name: str) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or not len(array):
+        raise PortrayalError(f"{name} has shape {array.shape}. Expected a list of at least one number.")
+    if not np.isfinite(array).all():
+        raise PortrayalError(f"{name} holds a value that is not a number. Leave missing values out first.")
+    return array
+
+
+def _check_alternative(alternative: str) -> None:
+    if alternative not in ALTERNATIVES:
+        raise PortrayalError(
+            f"no alternative {alternative!r}.{nearest(alternative, ALTERNATIVES)} "
+            f"Known: {', '.join(ALTERNATIVES)}."
+        )

@@ -1,0 +1,156 @@
+"""Vision-language models as taggers or captioners: OpenAI-compatible endpoints (OpenAI, Ollama, vLLM ...) and Anthropic's.
+
+They are asked with plain HTTP, because their SDKs retry by themselves and hide attempts from the ledger. They give
+no confidence. Cost is in tokens: the answer keeps its `usage`, and dollars are counted when the study gives
+`dollars_per_million_input` and `dollars_per_million_output`.
+
+Keys are taken from OPENAI_API_KEY (not needed for local endpoints) and ANTHROPIC_API_KEY.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.study import SystemSettings
+from portrayal.systems.pictures import Picture, PictureLimits
+from portrayal.systems.prompts import prompt
+from portrayal.systems.vendor import Request, Rows, Vendor, VendorSystem, open_vendor
+from portrayal.systems.web import environment
+
+SHARED_DEFAULTS = {
+    "model": "",
+    "prompt": "1",
+    "most_tokens": 300,
+    "temperature": 0.0,
+    "dollars_per_million_input": 0.0,
+    "dollars_per_million_output": 0.0,
+}
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+
+
+def _openai_request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
+    image = {"type": "image_url", "image_url": {"url": f"data:{picture.media};base64,{picture.base64}"}}
+    text = {"type": "text", "text": prompt(kind, parameters["prompt"])}
+    body = {
+        "model": parameters["model"],
+        "max_tokens": parameters["most_tokens"],
+        "temperature": parameters["temperature"],
+        "messages": [{"role": "user", "content": [text, image]}],
+    }
+    key = os.environ.get("OPENAI_API_KEY", "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return Request(f"{parameters['endpoint']}/v1/chat/completions", more={"json": body, "headers": headers})
+
+
+def _anthropic_request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
+    source = {"type": "base64", "media_type": picture.media, "data": picture.base64}
+    text = {"type": "text", "text": prompt(kind, parameters["prompt"])}
+    body = {
+        "model": parameters["model"],
+        "max_tokens": parameters["most_tokens"],
+        "temperature": parameters["temperature"],
+        "messages": [{"role": "user", "content": [{"type": "image", "source": source}, text]}],
+    }
+    headers = {"x-api-key": environment("ANTHROPIC_API_KEY", "Anthropic"), "anthropic-version": "2023-06-01"}
+    return Request(f"{parameters['endpoint']}/v1/messages", more={"json": body, "headers": headers})
+
+
+def _openai_read(body: Any, kind: str) -> Rows:
+    return rows_of_text(body["choices"][0]["message"]["content"] or "", kind)
+
+
+def _anthropic_read(body: Any, kind: str) -> Rows:
+    return rows_of_text("".join(part["text"] for part in body["content"] if part["type"] == "text"), kind)
+
+
+def rows_of_text(text: str, kind: str) -> Rows:
+    """Read a model's words: one caption, or tags as a JSON array, a comma-separated list or a list of lines.
+
+    Examples
+    --------
+    >>> [row["tag"] for row in rows_of_text('```json\\n["woman", "tree"]\\n```', "tagger")]
+    ['woman', 'tree']
+    """
+    text = text.strip()
+    if kind == "captioner":
+        return [{"caption": text}] if text else []
+    return [{"tag": tag, "confidence": None} for tag in _tags(text)]
+
+
+def _tags(text: str) -> list[str]:
+    array = re.search(r"\[.*\]", text, re.DOTALL)
+    if array:
+        try:
+            return [str(tag).strip() for tag in json.loads(array[0]) if str(tag).strip()]
+        except ValueError:
+            pass
+    parts = re.split(r"[,\n]", text.replace("```json", "").replace("```", ""))
+    return [tag for part in parts if (tag := part.strip().strip("\"'[]").lstrip("-*0123456789. ").strip())]
+
+
+def _tokens_cost(taken: float, given: float, parameters: Mapping[str, Any]) -> float:
+    dollars = (
+        taken * parameters["dollars_per_million_input"] + given * parameters["dollars_per_million_output"]
+    )
+    return dollars / 1e6
+
+
+def _openai_cost(body: Any, parameters: Mapping[str, Any]) -> float:
+    usage = body.get("usage") or {}
+    return _tokens_cost(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), parameters)
+
+
+def _anthropic_cost(body: Any, parameters: Mapping[str, Any]) -> float:
+    usage = body.get("usage") or {}
+    return _tokens_cost(usage.get("input_tokens", 0), usage.get("output_tokens", 0), parameters)
+
+
+def _openai_refused(body: Any) -> bool:
+    choice = body["choices"][0]
+    return choice.get("finish_reason") == "content_filter" or bool(choice["message"].get("refusal"))
+
+
+def _openai_version(body: Any) -> str:
+    return " ".join(part for part in (body.get("model", ""), body.get("system_fingerprint") or "") if part)
+
+
+OPENAI = Vendor(
+    name="openai",
+    kinds=("tagger", "captioner"),
+    limits=PictureLimits(20_000_000, formats=FORMATS),
+    request=_openai_request,
+    read=_openai_read,
+    refused=_openai_refused,
+    version=_openai_version,
+    cost=_openai_cost,
+    defaults={"endpoint": "https://api.openai.com", **SHARED_DEFAULTS},
+)
+
+ANTHROPIC = Vendor(
+    name="anthropic",
+    kinds=("tagger", "captioner"),
+    limits=PictureLimits(5_000_000, most_side=8_000, formats=FORMATS),
+    request=_anthropic_request,
+    read=_anthropic_read,
+    refused=lambda body: body.get("stop_reason") == "refusal",
+    version=lambda body: str(body.get("model", "")),
+    cost=_anthropic_cost,
+    defaults={"endpoint": "https://api.anthropic.com", **SHARED_DEFAULTS},
+)
+
+DIALECTS = {"openai": OPENAI, "anthropic": ANTHROPIC}
+
+
+def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
+    """Open the dialect a study names, `use = "openai"` or `use = "anthropic"`."""
+    system = open_vendor(DIALECTS[settings.use], settings, folder)
+    if not system.parameters["model"] and system.recorded is None:
+        raise PortrayalError(f"system {settings.name!r} names no model. Add parameters.model.")
+    prompt(system.kind, system.parameters["prompt"])
+    return system

@@ -1,0 +1,152 @@
+"""An HTTP endpoint as a system: `use = "https://host/path"`, with a small mapping in `parameters`.
+
+| parameter | meaning | default |
+|---|---|---|
+| `method` | GET or POST | POST |
+| `headers` | sent as they are; `$NAME` is taken from the environment when the call is made | none |
+| `body` | JSON to send; `{content}`, `{base64}`, `{stimulus}`, `{repeat}` in strings are filled in | `{"content": "{content}"}` |
+| `query` | address parameters, filled in likewise | none |
+| `answer` | where the answer lies: keys and positions joined by dots, `*` for every element; empty for the whole body | empty |
+| `fields` | names in the answer for our columns, as `{tag = "name", confidence = "score"}` | none |
+| `model_version` | where the answer names its version | none |
+| `refused` | where the answer says it was filtered; anything but nothing, false or "none" there is a refusal | none |
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
+from portrayal.systems.plain import rows_of
+from portrayal.systems.web import check_headers, fill_secrets, send
+
+
+class Mapped(Settings):
+    """The mapping between our questions and an endpoint's words."""
+
+    method: str = "POST"
+    headers: dict[str, str] = {}
+    body: Any = {"content": "{content}"}
+    query: dict[str, str] = {}
+    answer: str = ""
+    fields: dict[str, str] = {}
+    model_version: str = ""
+    refused: str = ""
+
+
+@dataclass
+class Http(BaseSystem):
+    """Asks an endpoint with plain HTTP, so that every attempt shows in the ledger."""
+
+    remote: bool = True
+    mapping: Mapped = Mapped()
+    _client: httpx2.AsyncClient | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Send one request per question."""
+        return [await self._ask_one(question) for question in questions]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Follow the mapping into the answer and read plain data there."""
+        found = dig(_decode(answer.raw), self.mapping.answer)
+        return rows_of(self.kind, _rename(found, self.mapping.fields))
+
+    async def _ask_one(self, question: Question) -> Answer:
+        if self._client is None:
+            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
+        request: dict[str, Any] = {"headers": fill_secrets(self.mapping.headers)}
+        if self.mapping.query:
+            request["params"] = fill(self.mapping.query, question)
+        if self.mapping.method.upper() != "GET":
+            request["json"] = fill(self.mapping.body, question)
+        response = await send(self._client, self.mapping.method.upper(), self.identity, **request)
+        return self._answer(response.content)
+
+    def _answer(self, raw: bytes) -> Answer:
+        try:
+            body = _decode(raw)
+        except Unreadable:  # kept as it came; reading it will say what is wrong
+            return Answer(raw, cost=self.limits.price)
+        version = dig(body, self.mapping.model_version) if self.mapping.model_version else ""
+        sign = dig(body, self.mapping.refused) if self.mapping.refused else None
+        refused = sign not in (None, False, "", "none", [])
+        return Answer(raw, version=str(version or ""), cost=self.limits.price, refused=refused)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> Http:
+    """Open the endpoint a study names."""
+    mapping = validate(Mapped, settings.parameters, f"system {settings.name!r}: parameters")
+    check_headers(mapping.headers)
+    return Http(
+        name=settings.name,
+        kind=str(settings.kind),
+        identity=settings.use,
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        mapping=mapping,
+    )
+
+
+def fill(template: Any, question: Question) -> Any:
+    """Fill `{content}`, `{base64}`, `{stimulus}` and `{repeat}` into the strings of a template."""
+    if isinstance(template, Mapping):
+        return {key: fill(value, question) for key, value in template.items()}
+    if isinstance(template, list):
+        return [fill(value, question) for value in template]
+    if not isinstance(template, str):
+        return template
+    if "{base64}" in template:
+        template = template.replace("{base64}", base64.b64encode(question.image_bytes()).decode())
+    plain = {"{stimulus}": question.stimulus, "{repeat}": str(question.repeat), "{content}": question.content}
+    for name, value in plain.items():  # content last, so that braces inside it are left alone
+        template = template.replace(name, value)
+    return template
+
+
+def dig(value: Any, path: str) -> Any:
+    """Follow a dotted path into JSON; `*` takes every element; what is not there is None.
+
+    Examples
+    --------
+    >>> dig({"tags": [{"name": "tree"}]}, "tags.*.name")
+    ['tree']
+    """
+    step, _, rest = path.partition(".")
+    if not step:
+        return value
+    if step == "*":
+        return [dig(item, rest) for item in value] if isinstance(value, list) else None
+    if isinstance(value, Mapping):
+        return dig(value.get(step), rest)
+    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        return dig(value[int(step)], rest)
+    return None
+
+
+def _rename(value: Any, fields: Mapping[str, str]) -> Any:
+    if not fields or value is None:
+        return value
+    items = value if isinstance(value, list) else [value]
+    return [{ours: dig(item, theirs) for ours, theirs in fields.items()} for item in items]
+
+
+def _decode(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None

@@ -1,0 +1,77 @@
+"""What a service takes as a picture, checked before anything is sent: a refusal we can foresee is not paid for."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portrayal.systems.base import CallFailed, Question
+
+MEDIA = {
+    "JPEG": "image/jpeg",
+    "PNG": "image/png",
+    "WEBP": "image/webp",
+    "GIF": "image/gif",
+    "BMP": "image/bmp",
+}
+
+
+@dataclass(frozen=True)
+class PictureLimits:
+    """A service's limits on one picture."""
+
+    most_bytes: int
+    least_side: int = 1
+    most_side: int = 1_000_000
+    formats: Sequence[str] = ("JPEG", "PNG")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture fit to be sent."""
+
+    data: bytes
+    media: str
+
+    @property
+    def base64(self) -> str:
+        """The bytes as base64 text."""
+        return base64.b64encode(self.data).decode()
+
+
+def fit_picture(question: Question, limits: PictureLimits) -> Picture:
+    """Read a picture and check it against a service's limits.
+
+    Raises
+    ------
+    CallFailed
+        The picture is missing, is not a picture, or breaks a limit; it was not sent.
+    """
+    try:
+        data = question.image_bytes()
+    except OSError as error:
+        raise CallFailed(f"not sent: the picture cannot be read: {error.strerror}") from None
+    if not data:
+        raise CallFailed("not sent: the picture has no bytes")
+    if len(data) > limits.most_bytes:
+        raise CallFailed(f"not sent: {len(data):,} bytes, the service takes {limits.most_bytes:,}")
+    return Picture(data, MEDIA[_checked_format(data, limits)])
+
+
+def _checked_format(data: bytes, limits: PictureLimits) -> str:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            kind, sides = str(image.format), image.size
+    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
+        raise CallFailed(f"not sent: not a readable picture ({type(error).__name__})") from None
+    if kind not in limits.formats:
+        raise CallFailed(f"not sent: a {kind} picture, the service takes {', '.join(limits.formats)}")
+    if min(sides) < limits.least_side or max(sides) > limits.most_side:
+        raise CallFailed(
+            f"not sent: {sides[0]} x {sides[1]} pixels, the service takes {limits.least_side} to {limits.most_side}"
+        )
+    return kind

@@ -1,0 +1,166 @@
+"""Answers in plain data, for systems that are plugged in without writing a class.
+
+A function, a program or an endpoint may answer in the shortest form that says it; this module turns each
+form into rows of the system's kind.
+
+| kind | an answer may be |
+|---|---|
+| tagger | `["woman", "tree"]`, `[["woman", 0.9], ...]`, `[{"tag": "woman", "confidence": 0.9}, ...]` |
+| captioner | `"a woman on a horse"`, `["...", "..."]`, `[{"caption": "..."}]` |
+| encoder | `[0.1, 0.2, ...]`, `{"embedding": [...]}` |
+| ranker | `["doc7", "doc2"]`, `[["doc7", 3.2], ...]`, `[{"doc": "doc7", "rank": 1, "score": 3.2}, ...]` |
+| generator | `["label"]`, `{"label": score}`, `[{"label": "...", "score": 0.9}]` |
+
+`None`, `""` and `[]` say that the system had nothing to say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from portrayal.systems.base import Answer, CallFailed, Unreadable
+
+# A reply that is a mapping with any of these keys is an envelope around the answer itself.
+ENVELOPE = {"answer", "version", "cost", "refused", "error"}
+
+
+def pack_reply(reply: Any) -> Answer:
+    """Turn what a function or program gave back into a raw answer.
+
+    A mapping with the keys `answer`, `version`, `cost`, `refused` or `error` is taken as an envelope.
+
+    Raises
+    ------
+    CallFailed
+        When the envelope carries an `error`.
+    """
+    if not (isinstance(reply, Mapping) and reply and set(reply) <= ENVELOPE):
+        return Answer(_to_json(reply))
+    if reply.get("error"):
+        raise CallFailed(str(reply["error"]), _to_json(reply))
+    refused = reply.get("refused")
+    content = reply.get("answer") if not refused else {"refused": refused}
+    return Answer(
+        _to_json(content),
+        version=str(reply.get("version", "")),
+        cost=float(reply.get("cost", 0.0)),
+        refused=bool(refused),
+    )
+
+
+def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
+    """Turn a raw plain answer into rows of `kind`.
+
+    Raises
+    ------
+    Unreadable
+        When the answer is not of a form listed above.
+    """
+    try:
+        value = json.loads(answer.raw)
+    except ValueError:
+        raise Unreadable(f"the answer is not JSON: {answer.raw[:60]!r}") from None
+    return rows_of(kind, value)
+
+
+def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
+    """Turn plain data into rows of `kind`; nothing said gives no rows."""
+    if value is None or value == "" or value == []:
+        return []
+    try:
+        rows = _READERS[kind](value)
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise Unreadable(f"a {kind} cannot answer {_short(value)}; see portrayal.systems.plain") from None
+    return rows
+
+
+def _tags(value: Any) -> list[dict[str, Any]]:
+    return [
+        {"tag": _text(name), "confidence": _number(score)}
+        for name, score in _pairs(value, "tag", "confidence")
+    ]
+
+
+def _captions(value: Any) -> list[dict[str, Any]]:
+    captions = value if isinstance(value, list) else [value]
+    texts = [item["caption"] if isinstance(item, Mapping) else item for item in captions]
+    return [{"caption": _text(text)} for text in texts if text]
+
+
+def _embedding(value: Any) -> list[dict[str, Any]]:
+    numbers = value["embedding"] if isinstance(value, Mapping) else value
+    return [{"embedding": [float(number) for number in numbers]}]
+
+
+def _ranking(value: Any) -> list[dict[str, Any]]:
+    rows = []
+    for position, item in enumerate(value, start=1):
+        rank = int(item["rank"]) if isinstance(item, Mapping) and "rank" in item else position
+        ((doc, score),) = _pairs([item], "doc", "score")
+        rows.append({"doc": _text(doc), "rank": rank, "score": _number(score)})
+    return rows
+
+
+def _labels(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, Mapping) and "label" not in value:
+        value = list(map(list, value.items()))
+    return [
+        {"label": _text(name), "score": _number(score)} for name, score in _pairs(value, "label", "score")
+    ]
+
+
+def _pairs(value: Any, name: str, number: str) -> list[tuple[Any, Any]]:
+    """Read `x`, `[x, number]` and `{name: x, number: ...}` alike."""
+    if isinstance(value, Mapping):
+        value = [value]
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return [_pair(item, name, number) for item in value]
+
+
+def _pair(item: Any, name: str, number: str) -> tuple[Any, Any]:
+    if isinstance(item, Mapping):
+        return item[name], item.get(number)
+    if isinstance(item, Sequence) and not isinstance(item, str):
+        first, second = item
+        return first, second
+    return item, None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str | int):
+        raise TypeError(value)
+    return str(value)
+
+
+def _number(value: Any) -> float | None:
+    number = None if value is None else float(value)
+    return None if number is not None and math.isnan(number) else number
+
+
+def _to_json(value: Any) -> bytes:
+    return json.dumps(value, default=_plain, ensure_ascii=False).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy arrays and numbers into lists and numbers for JSON."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise CallFailed(f"the answer holds a {type(value).__name__}, which is not plain data")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+_READERS: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
+    "tagger": _tags,
+    "captioner": _captions,
+    "encoder": _embedding,
+    "ranker": _ranking,
+    "generator": _labels,
+}

@@ -1,0 +1,79 @@
+"""A Python function as a system: `use = "python:module:function"`.
+
+The function takes a text (for images: the path) and gives a plain answer, see `portrayal.systems.plain`.
+If it takes a parameter named `question` it gets the whole question; keyword parameters come from the
+study's `parameters`. Coroutine functions are awaited; others run in a thread, one at a time unless the study
+sets a higher concurrency.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.study import SystemSettings
+from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.plain import pack_reply, read_plain
+
+
+@dataclass
+class PythonFunction(BaseSystem):
+    """Calls a function named by module and name."""
+
+    folder: Path = field(default_factory=Path)
+    _function: Callable[..., Any] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Call the function once per question."""
+        return [pack_reply(await self._call(question)) for question in questions]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read plain data."""
+        return read_plain(self.kind, answer)
+
+    async def _call(self, question: Question) -> Any:
+        function = self._function = self._function or _find(self.identity, self.folder)
+        shown = question if "question" in inspect.signature(function).parameters else question.content
+        if inspect.iscoroutinefunction(function):
+            return await function(shown, **self.parameters)
+        return await asyncio.to_thread(function, shown, **self.parameters)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
+    """Open the function a study names; it is looked up when first asked."""
+    if settings.use.count(":") != 2:
+        raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
+    return PythonFunction(
+        name=settings.name,
+        kind=str(settings.kind),
+        identity=settings.use,
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        folder=folder,
+    )
+
+
+def _find(use: str, folder: Path) -> Callable[..., Any]:
+    """Import the function; modules beside the study file are found too."""
+    _, module_name, function_name = use.split(":")
+    if str(folder.resolve()) not in sys.path:
+        sys.path.append(str(folder.resolve()))
+    try:
+        function = getattr(import_module(module_name), function_name)
+    except ImportError as error:
+        raise PortrayalError(f"cannot import {module_name!r} for {use!r}: {error}.") from None
+    except AttributeError:
+        raise PortrayalError(
+            f"module {module_name!r} has no function {function_name!r} (asked for by {use!r})."
+        ) from None
+    if not callable(function):
+        raise PortrayalError(f"{use!r} is a {type(function).__name__}. Expected a function.")
+    return function

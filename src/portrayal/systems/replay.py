@@ -1,0 +1,151 @@
+"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, and .gz of the first two).
+
+One row per tag, caption, result or embedding, with the columns of the kind (`portrayal.tables.ROWS`) and a column
+`stimulus`. Where a file names its columns otherwise, `columns` says so; where it holds several systems,
+`where` picks one:
+
+    [systems.parameters]
+    columns = { stimulus = "image_id" }
+    where = { tagger = "google" }
+
+A `status` column may say that a stimulus was refused or failed; a stimulus without any row is a failed question,
+never an empty answer: nobody recorded what the system said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.plain import read_plain
+from portrayal.tables import ROWS
+
+ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
+REFUSED = {"refused", "filtered", "blocked"}
+
+
+class Recording(Settings):
+    """How to read the file."""
+
+    columns: dict[str, str] = {}
+    where: dict[str, str] = {}
+
+
+@dataclass
+class Replay(BaseSystem):
+    """Answers from a table, as if the system were asked again."""
+
+    batch: int = 256
+    path: Path = field(default_factory=Path)
+    recording: Recording = Recording()
+    _answers: dict[tuple[str, int], list[dict[str, Any]]] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Look the questions up by stimulus and repeat."""
+        if self._answers is None:
+            self._answers = group_answers(read_recording(self.path, self.recording, self.kind))
+        return [self._look_up(question) for question in questions]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read plain data."""
+        return read_plain(self.kind, answer)
+
+    def _look_up(self, question: Question) -> Answer | Exception:
+        rows = (self._answers or {}).get((question.stimulus, question.repeat))
+        if rows is None:
+            return CallFailed("no recorded answer for this stimulus")
+        status = str(rows[0].get("status") or "").lower()
+        if status not in ANSWERED | REFUSED:
+            return CallFailed(f"recorded as {status}")
+        version = str(rows[0].get("version") or "")
+        return Answer(_raw(rows, self.kind), version=version, refused=status in REFUSED)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> Replay:
+    """Open a recording; the file is read when first asked."""
+    path = folder / settings.use.removeprefix("replay:")
+    if not path.is_file():
+        raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
+    return Replay(
+        name=settings.name,
+        kind=str(settings.kind),
+        identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        path=path,
+        recording=validate(Recording, settings.parameters, f"system {settings.name!r}: parameters"),
+    )
+
+
+def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
+    """Read a table of answers with our column names, only the rows that `where` picks."""
+    table = read_table(path)
+    for column in [*recording.columns.values(), *recording.where]:
+        if column not in table.columns:
+            raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
+    for column, value in recording.where.items():
+        table = table.filter(pl.col(column).cast(pl.String) == value)
+    table = table.rename({theirs: ours for ours, theirs in recording.columns.items()})
+    for column in ("stimulus", next(iter(ROWS[kind]))):
+        if column not in table.columns:
+            raise PortrayalError(
+                f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)})."
+                f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
+            )
+    return table
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped."""
+    ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
+    if ending not in _READERS:
+        raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")
+    try:
+        return _READERS[ending](path)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+        raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
+
+
+def group_answers(table: pl.DataFrame) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Return the rows of each (stimulus, repeat)."""
+    if "repeat" not in table.columns:
+        table = table.with_columns(pl.lit(0).alias("repeat"))
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in table.with_columns(pl.col("stimulus").cast(pl.String)).iter_rows(named=True):
+        groups.setdefault((row["stimulus"], int(row["repeat"])), []).append(row)
+    return groups
+
+
+def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
+    """Keep the columns of the kind; a row whose main column is null says nothing and is left out."""
+    columns = list(ROWS[kind])
+    said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
+    answer = said[0]["embedding"] if kind == "encoder" and said else said
+    return json.dumps(_without_null_rank(answer), ensure_ascii=False).encode()
+
+
+def _without_null_rank(answer: Any) -> Any:
+    """Leave out a rank that was not recorded, so that the order of the rows is the rank."""
+    if isinstance(answer, list) and answer and isinstance(answer[0], dict):
+        return [
+            {key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer
+        ]
+    return answer
+
+
+_READERS = {
+    "csv": lambda path: pl.read_csv(path, infer_schema_length=10_000),
+    "tsv": lambda path: pl.read_csv(path, separator="\t", infer_schema_length=10_000),
+    "jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
+    "parquet": pl.read_parquet,
+}

@@ -1,0 +1,1 @@
+"""Image taggers: the vendors' services, vision-language models, local readers."""

@@ -1,0 +1,47 @@
+"""Imagga's tags. Confidence runs from 0 to 100. Key and secret are taken from IMAGGA_KEY and IMAGGA_SECRET."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.study import SystemSettings
+from portrayal.systems.base import CallFailed
+from portrayal.systems.pictures import Picture, PictureLimits
+from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.web import environment
+
+
+def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
+    login = (environment("IMAGGA_KEY", "Imagga"), environment("IMAGGA_SECRET", "Imagga"))
+    files = {"image": ("image", picture.data, picture.media)}
+    return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login})
+
+
+def _check(body: Any) -> None:
+    status = body["status"]
+    if status.get("type", "success") != "success":
+        raise CallFailed(f"status inside the answer: {status.get('text', '')}", str(body).encode())
+
+
+def _read(body: Any, kind: str) -> list[dict[str, Any]]:
+    tags = body["result"]["tags"]
+    return [{"tag": tag["tag"]["en"], "confidence": float(tag["confidence"])} for tag in tags]
+
+
+VENDOR = Vendor(
+    name="imagga",
+    kinds=("tagger",),
+    limits=PictureLimits(15_000_000, formats=("JPEG", "PNG", "WEBP", "GIF", "BMP")),
+    request=_request,
+    read=_read,
+    check=_check,
+    defaults={"endpoint": "https://api.imagga.com"},
+    price=0.00113,
+)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
+    """Open Imagga."""
+    return open_vendor(VENDOR, settings, folder)

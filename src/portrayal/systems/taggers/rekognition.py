@@ -1,0 +1,128 @@
+"""Amazon Rekognition, DetectLabels, through boto3 (extra `[aws]`). Confidence runs from 0 to 100.
+
+Credentials and region come from boto3's own sources (environment, ~/.aws). boto3's retries are switched off, so that
+every attempt shows in the ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import MissingExtra, PortrayalError, nearest
+from portrayal.study import SystemSettings
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    CallFailed,
+    OutcomeUnknown,
+    Question,
+    QuotaSpent,
+    Throttled,
+    Unreachable,
+    Unreadable,
+)
+from portrayal.systems.pictures import PictureLimits, fit_picture
+
+LIMITS = PictureLimits(5_242_880, least_side=80, most_side=10_000, formats=("JPEG", "PNG"))
+LATER = ("ThrottlingException", "ProvisionedThroughputExceededException", "ServiceUnavailable")
+QUOTA = ("LimitExceededException", "ServiceQuotaExceededException")
+DEFAULTS = {"most_labels": 100, "least_confidence": 0.0, "region": None, "endpoint": None}
+PRICE = 0.001
+
+
+@dataclass
+class Rekognition(BaseSystem):
+    """Asks DetectLabels."""
+
+    remote: bool = True
+    _client: Any = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Send one call per picture, in a thread because boto3 blocks."""
+        return [await asyncio.to_thread(self._detect, question) for question in questions]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read labels and their confidence."""
+        try:
+            labels = json.loads(answer.raw)["Labels"]
+            return [{"tag": label["Name"], "confidence": float(label["Confidence"])} for label in labels]
+        except (ValueError, KeyError, TypeError) as error:
+            raise Unreadable(f"not the form Rekognition promises: {type(error).__name__} {error}") from None
+
+    def _detect(self, question: Question) -> Answer:
+        picture = fit_picture(question, LIMITS)
+        self._client = self._client or _client(self.parameters, self.limits.timeout)
+        body = _call(self._client, picture.data, self.parameters)
+        body.pop("ResponseMetadata", None)
+        version = str(body.get("LabelModelVersion", ""))
+        return Answer(json.dumps(body).encode(), version=version, cost=self.limits.price)
+
+
+def _client(parameters: Any, timeout: float) -> Any:
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError:
+        raise MissingExtra("Amazon Rekognition", "aws") from None
+    config = Config(retries={"total_max_attempts": 1}, read_timeout=timeout, connect_timeout=timeout)
+    try:
+        return boto3.client(
+            "rekognition",
+            config=config,
+            region_name=parameters["region"],
+            endpoint_url=parameters["endpoint"],
+        )
+    except Exception as error:  # boto3 says what is missing: a region, a profile
+        raise PortrayalError(f"Amazon Rekognition cannot be opened: {error}.") from None
+
+
+def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
+    """Call DetectLabels and tell failures apart by what they prove."""
+    from botocore import exceptions
+
+    try:
+        return client.detect_labels(
+            Image={"Bytes": data},
+            MaxLabels=parameters["most_labels"],
+            MinConfidence=parameters["least_confidence"],
+        )
+    except exceptions.ClientError as error:
+        raise _told_apart(error) from None
+    except (exceptions.NoCredentialsError, exceptions.NoRegionError) as error:
+        raise PortrayalError(f"Amazon Rekognition: {error}. Set them as boto3 expects.") from None
+    except (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError) as error:
+        raise Unreachable(str(error)) from None
+    except exceptions.HTTPClientError as error:
+        raise OutcomeUnknown(f"sent, but no whole answer came back: {type(error).__name__}") from None
+
+
+def _told_apart(error: Any) -> Exception:
+    code = error.response.get("Error", {}).get("Code", "")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    message = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
+    if code in LATER or status == 503:
+        return Throttled(message)
+    if code in QUOTA:
+        return QuotaSpent(message)
+    return CallFailed(message, json.dumps(error.response, default=str).encode())
+
+
+def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
+    """Open Amazon Rekognition."""
+    for name in settings.parameters:
+        if name not in DEFAULTS:
+            hint = nearest(name, DEFAULTS)
+            raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
+    return Rekognition(
+        name=settings.name,
+        kind="tagger",
+        identity="rekognition:DetectLabels",
+        version=settings.version,
+        parameters={**DEFAULTS, **settings.parameters},
+        limits=settings.limits.limits(PRICE),
+    )

@@ -1,0 +1,175 @@
+"""What all vendors' services share: one picture, one HTTP request, one JSON answer, errors hidden in a 200 found.
+
+A vendor is a `Vendor`: how its request looks, how its answer is read, its limits and its price. Credentials are
+taken from the environment when a call is made and are never part of a study, the ledger or a report.
+
+Every vendor can also read its own recorded answers: `parameters.recorded` names a JSON-lines file (also gzipped)
+with `stimulus` and `response`, the service's JSON as it came. Nothing is sent then.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.study import SystemSettings
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
+from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
+from portrayal.systems.web import send
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request: method, address, and the rest as httpx takes it."""
+
+    url: str
+    method: str = "POST"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """How one vendor speaks."""
+
+    name: str
+    kinds: Sequence[str]
+    limits: PictureLimits
+    request: Callable[[Picture, Mapping[str, Any], str], Request]  # picture, parameters, kind
+    read: Callable[[Any, str], Rows]  # the answer's JSON, kind
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
+    check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
+    version: Callable[[Any], str] = lambda body: ""
+    refused: Callable[[Any], bool] = lambda body: False
+    cost: Callable[[Any, Mapping[str, Any]], float] = lambda body, parameters: 0.0
+    price: float = 0.0  # US dollars a call
+
+
+@dataclass
+class VendorSystem(BaseSystem):
+    """Asks a vendor, or replays what it once answered."""
+
+    remote: bool = True
+    vendor: Vendor | None = None
+    recorded: Path | None = None
+    _client: httpx2.AsyncClient | None = None
+    _answers: dict[str, Any] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Send one request per picture."""
+        if self.recorded:
+            return [self._replay(question) for question in questions]
+        return [await self._ask_one(question) for question in questions]
+
+    def read(self, answer: Answer) -> Rows:
+        """Read the vendor's JSON into rows."""
+        try:
+            return self._vendor.read(_decode(answer.raw), self.kind)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise Unreadable(
+                f"not the form {self._vendor.name} promises: {type(error).__name__} {error}"
+            ) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    @property
+    def _vendor(self) -> Vendor:
+        if self.vendor is None:
+            raise PortrayalError(f"system {self.name!r} has no vendor.")
+        return self.vendor
+
+    async def _ask_one(self, question: Question) -> Answer:
+        request = self._vendor.request(fit_picture(question, self._vendor.limits), self.parameters, self.kind)
+        if self._client is None:
+            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
+        response = await send(self._client, request.method, request.url, **request.more)
+        return self._answer(response.content)
+
+    def _answer(self, raw: bytes) -> Answer:
+        """Look for errors inside the 200, then keep the bytes as they came."""
+        try:
+            body = _decode(raw)
+        except Unreadable:  # an HTML page, say: kept, and unparsable later
+            return Answer(raw, cost=self.limits.price)
+        vendor = self._vendor
+        try:
+            vendor.check(body)
+            version, refused, cost = (
+                vendor.version(body),
+                vendor.refused(body),
+                vendor.cost(body, self.parameters),
+            )
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+            return Answer(raw, cost=self.limits.price)
+        return Answer(raw, version=version, refused=refused, cost=cost or self.limits.price)
+
+    def _replay(self, question: Question) -> Answer | Exception:
+        if self._answers is None:
+            self._answers = read_native(self.recorded or Path())
+        if question.stimulus not in self._answers:
+            return CallFailed("no recorded answer for this stimulus")
+        body = self._answers[question.stimulus]
+        return Answer(json.dumps(body, ensure_ascii=False).encode(), version=self._vendor.version(body))
+
+
+def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> VendorSystem:
+    """Open a vendor as a study names it; unknown parameters are refused."""
+    kind = str(settings.kind)
+    if kind not in vendor.kinds:
+        raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks a {kind}.")
+    known = {*vendor.defaults, "recorded"}
+    for name in settings.parameters:
+        if name not in known:
+            hint = nearest(name, known)
+            raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
+    parameters = {**vendor.defaults, **settings.parameters}
+    recorded = parameters.pop("recorded", None)
+    return VendorSystem(
+        name=settings.name,
+        kind=kind,
+        identity=f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
+        version=settings.version,
+        parameters=parameters,
+        limits=settings.limits.limits(vendor.price),
+        remote=not recorded,
+        vendor=vendor,
+        recorded=folder / recorded if recorded else None,
+    )
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        raise PortrayalError(f"no recorded answers at {path}.") from None
+
+
+def read_native(path: Path) -> dict[str, Any]:
+    """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
+    data = path.read_bytes()
+    lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
+    try:
+        rows = [json.loads(line) for line in lines if line.strip()]
+        return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}
+    except (ValueError, KeyError, AttributeError):
+        raise PortrayalError(f"{path.name} is not JSON lines with `stimulus` and `response`.") from None
+
+
+def _decode(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None

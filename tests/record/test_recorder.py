@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portrayal.errors import PortrayalError
+from portrayal.record.ledger import Ledger, Planned
+from portrayal.record.recorder import Recorder
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    CallFailed,
+    Limits,
+    OutcomeUnknown,
+    Question,
+    QuotaSpent,
+    Throttled,
+)
+
+
+@dataclass
+class Scripted(BaseSystem):
+    """Answers as a script says, and keeps its own log of what it was asked."""
+
+    script: Callable[[str, int], Answer | Exception] = lambda content, time: Answer(content.encode())
+    log: list[str] = field(default_factory=list)
+    running: int = 0
+    most_at_once: int = 0
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        self.running += 1
+        self.most_at_once = max(self.most_at_once, self.running)
+        await asyncio.sleep(0)
+        outcomes = []
+        for question in questions:
+            self.log.append(question.content)
+            outcomes.append(self.script(question.content, self.log.count(question.content)))
+        self.running -= 1
+        if len(outcomes) == 1 and isinstance(outcomes[0], Exception):
+            raise outcomes[0]
+        return outcomes
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        return []
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+    slept: list[float] = field(default_factory=list)
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    yield ledger
+    ledger.close()
+
+
+def record(ledger: Ledger, system: Scripted, contents: Sequence[str]) -> tuple[Recorder, Clock]:
+    clock = Clock()
+    questions = {f"key {content}": Question(content, "text", content, content) for content in contents}
+    ledger.plan(Planned(key, system.name, "fake", "", {}, q.hash, 0) for key, q in questions.items())
+    recorder = Recorder(ledger, clock=clock, sleep=clock.sleep)
+    asyncio.run(recorder.record([(system, questions)]))
+    return recorder, clock
+
+
+def fake(script: Callable[[str, int], Answer | Exception] | None = None, **limits: Any) -> Scripted:
+    system = Scripted(name="fake", kind="tagger", identity="fake", limits=Limits(**limits))
+    if script:
+        system.script = script
+    return system
+
+
+def test_every_question_is_asked_once_and_its_raw_answer_kept(ledger: Ledger) -> None:
+    system = fake()
+    record(ledger, system, ["a", "b", "c"])
+    assert sorted(system.log) == ["a", "b", "c"]
+    assert {entry.answer.raw for entry in ledger.entries("fake")} == {b"a", b"b", b"c"}
+    record(ledger, system, ["a", "b", "c"])
+    assert len(system.log) == 3
+
+
+def test_told_to_come_back_it_waits_as_long_as_it_was_told(ledger: Ledger) -> None:
+    system = fake(lambda content, time: Throttled("429", retry_after=7) if time == 1 else Answer(b"ok"))
+    _, clock = record(ledger, system, ["a"])
+    assert ledger.counts()["fake"]["done"] == 1
+    assert 7 <= clock.slept[0] <= 8
+
+
+def test_without_a_retry_after_the_pauses_grow_and_jitter(ledger: Ledger) -> None:
+    system = fake(lambda content, time: Throttled("503") if time <= 4 else Answer(b"ok"))
+    _, clock = record(ledger, system, ["a"])
+    for attempt, pause in enumerate(clock.slept):
+        assert 0.5 * 2**attempt <= pause <= 2**attempt
+    assert len(clock.slept) == 4
+
+
+def test_a_timeout_after_sending_is_unknown_and_not_asked_again(ledger: Ledger) -> None:
+    system = fake(lambda content, time: OutcomeUnknown("reset"))
+    record(ledger, system, ["a"])
+    assert ledger.counts()["fake"]["unknown"] == 1
+    assert system.log == ["a"]
+
+
+def test_a_refusal_is_an_outcome_and_a_failure_keeps_its_words(ledger: Ledger) -> None:
+    outcomes = {"a": Answer(b"filtered", refused=True), "b": CallFailed("HTTP 400: bad image", b"bad image")}
+    record(ledger, fake(lambda content, time: outcomes[content]), ["a", "b"])
+    counts = ledger.counts()["fake"]
+    assert (counts["refused"], counts["failed"]) == (1, 1)
+    assert ledger.errors() == [("fake", "HTTP 400: bad image", 1)]
+
+
+def test_a_spent_quota_stops_the_system_and_leaves_the_rest_planned(ledger: Ledger) -> None:
+    def script(content: str, time: int) -> Answer | Exception:
+        return QuotaSpent("HTTP 402") if content == "c" else Answer(b"ok")
+
+    recorder, _ = record(ledger, fake(script, concurrency=1), ["a", "b", "c", "d", "e"])
+    counts = ledger.counts()["fake"]
+    assert (counts["done"], counts["planned"], counts["failed"]) == (2, 3, 0)
+    assert "quota is spent" in recorder.messages[0]
+
+
+def test_a_service_that_is_down_is_not_asked_ten_thousand_times(ledger: Ledger) -> None:
+    system = fake(lambda content, time: Throttled("503"), retries=2, concurrency=1)
+    recorder, _ = record(ledger, system, [str(number) for number in range(50)])
+    counts = ledger.counts()["fake"]
+    assert (counts["failed"], counts["planned"]) == (3, 47)
+    assert len(system.log) == 9
+    assert "keeps saying 'later'" in recorder.messages[0]
+
+
+def test_concurrency_is_held(ledger: Ledger) -> None:
+    system = fake(concurrency=3)
+    record(ledger, system, [str(number) for number in range(30)])
+    assert system.most_at_once == 3
+
+
+def test_the_rate_is_held(ledger: Ledger) -> None:
+    system = fake(per_second=2.0, concurrency=4)
+    _, clock = record(ledger, system, [str(number) for number in range(9)])
+    assert clock.now == pytest.approx(4.0)  # nine calls, half a second apart, the first at once
+
+
+def test_one_bad_question_of_a_batch_does_not_spoil_the_others(ledger: Ledger) -> None:
+    system = fake(lambda content, time: CallFailed("bad") if content == "b" else Answer(b"ok"))
+    system.batch = 3
+    record(ledger, system, ["a", "b", "c"])
+    counts = ledger.counts()["fake"]
+    assert (counts["done"], counts["failed"]) == (2, 1)
+
+
+def test_an_error_the_user_must_mend_stops_at_once_and_loses_nothing(ledger: Ledger) -> None:
+    system = fake(lambda content, time: PortrayalError("no credential"), concurrency=1)
+    with pytest.raises(PortrayalError, match="no credential"):
+        record(ledger, system, ["a", "b"])
+    assert ledger.counts()["fake"]["planned"] == 2
+
+
+def test_an_exception_of_a_function_is_a_failure_with_its_name(ledger: Ledger) -> None:
+    record(ledger, fake(lambda content, time: ZeroDivisionError("division by zero")), ["a"])
+    assert ledger.errors() == [("fake", "ZeroDivisionError: division by zero", 1)]
+
+
+def test_stopping_drains_what_is_in_flight(ledger: Ledger) -> None:
+    stop: list[Recorder] = []
+
+    def script(content: str, time: int) -> Answer:
+        stop[0].stopping.set()
+        return Answer(b"ok")
+
+    system = fake(script, concurrency=2)
+    questions = {str(n): Question(str(n), "text", str(n), str(n)) for n in range(10)}
+    ledger.plan(Planned(key, "fake", "fake", "", {}, key, 0) for key in questions)
+    stop.append(Recorder(ledger))
+    asyncio.run(stop[0].record([(system, questions)]))
+    counts = ledger.counts()["fake"]
+    assert counts["in_flight"] == 0
+    assert 1 <= counts["done"] <= 2
+    assert counts["planned"] == 10 - counts["done"]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import (
+    RESULTS,
+    STIMULI,
+    as_frame,
+    check,
+    check_responses,
+    check_results,
+    check_stimuli,
+    results,
+)
+
+ROW = {"audit": "search", "system": "bm25", "measure": "gsr", "value": 0.5, "n": 3}
+
+
+def stimuli(*ids: str) -> pl.DataFrame:
+    return pl.DataFrame([dict.fromkeys(STIMULI, identity) for identity in ids], schema=dict(STIMULI))
+
+
+@pytest.mark.parametrize(
+    "make", [pl.DataFrame, pd.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()]
+)
+def test_polars_pandas_and_arrow_are_taken(make) -> None:
+    frame = as_frame(make({"a": [1, 2]}))
+    assert isinstance(frame, pl.DataFrame)
+    assert frame["a"].to_list() == [1, 2]
+
+
+def test_anything_else_is_named() -> None:
+    with pytest.raises(PortrayalError, match="responses is a int. Expected a polars, pandas or Arrow table"):
+        as_frame(5, "responses")
+
+
+def test_a_missing_column_is_named_with_what_was_found_and_what_to_do() -> None:
+    table = pl.DataFrame(
+        {"system": ["a"], "stimulus": ["q"], "repeat": [0], "status": ["answered"], "doc": ["d"]}
+    )
+    with pytest.raises(PortrayalError) as caught:
+        check_responses(table, "ranker", "A search audit needs one row per result; see docs/search.md.")
+    assert str(caught.value) == (
+        "responses lacks column 'rank' (found: system, stimulus, repeat, status, doc). "
+        "A search audit needs one row per result; see docs/search.md."
+    )
+
+
+def test_a_column_of_the_wrong_type_is_named() -> None:
+    table = results([ROW]).with_columns(pl.lit("much").alias("value"))
+    with pytest.raises(PortrayalError, match="results has a column of the wrong type"):
+        check_results(table)
+
+
+def test_contract_columns_come_first_and_others_stay() -> None:
+    table = check(pl.DataFrame({"extra": [1], "a": [2]}), {"a": pl.Float64}, "table")
+    assert table.columns == ["a", "extra"]
+    assert table.schema["a"] == pl.Float64
+
+
+def test_an_estimate_without_n_does_not_exist() -> None:
+    with pytest.raises(PortrayalError, match="'gsr' has a value but no n"):
+        results([{**ROW, "n": None}])
+
+
+def test_results_have_every_column_and_refuse_others() -> None:
+    assert results([ROW]).columns == list(RESULTS)
+    with pytest.raises(PortrayalError, match="no column 'p_adjust'. Did you mean 'p_adjusted'"):
+        results([{**ROW, "p_adjust": 0.5}])
+
+
+def test_a_stimulus_listed_twice_is_refused() -> None:
+    with pytest.raises(PortrayalError, match="stimulus 'b' is listed twice"):
+        check_stimuli(stimuli("a", "b", "b"))
+
+
+def test_no_stimuli_are_refused() -> None:
+    with pytest.raises(PortrayalError, match="stimuli is empty"):
+        check_stimuli(stimuli())
+
+
+def test_an_unknown_status_is_refused() -> None:
+    row = {"system": "a", "stimulus": "q", "repeat": 0, "status": "fine", "tag": "x", "confidence": 1.0}
+    with pytest.raises(PortrayalError, match="status \\['fine'\\]"):
+        check_responses([row], "tagger")
