@@ -39,12 +39,15 @@ def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Comparis
     [0.2, 0.0524, 0.3339]
     """
     first, second = wilson(hits, n), wilson(base_hits, base_n)
-    difference = first.value - second.value
+    return Comparison(newcombe(first, second), _fisher(hits, n, base_hits, base_n))
+
+
+def newcombe(first: Interval, second: Interval) -> Interval:
+    """Return the difference of two independent shares from their Wilson intervals [1]_."""
+    gap = first.value - second.value
     below = np.hypot(first.value - first.low, second.high - second.value)
     above = np.hypot(first.high - first.value, second.value - second.low)
-    return Comparison(
-        Interval(difference, difference - below, difference + above), _fisher(hits, n, base_hits, base_n)
-    )
+    return Interval(float(gap), float(gap - below), float(gap + above))
 
 
 def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Comparison:

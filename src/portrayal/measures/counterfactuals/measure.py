@@ -26,7 +26,9 @@ PLACEBO = "placebo"
 
 
 def measure_counterfactuals(
-    stimuli: pl.DataFrame, responses: pl.DataFrame, options: Options = Options()  # noqa: B008, RUF100
+    stimuli: pl.DataFrame,
+    responses: pl.DataFrame,
+    options: Options = Options(),  # noqa: B008, RUF100
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], list[str]]:
     """Measure how labels follow the manipulated cue.
 
@@ -85,7 +87,12 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
             "plain": [is_plain(label) for label in block.labels],
             "occupation": [occupation_group(label) for label in block.labels],
         },
-        schema_overrides={"label": pl.String, "occupation": pl.String, "passes_paper": pl.Boolean, "plain": pl.Boolean},
+        schema_overrides={
+            "label": pl.String,
+            "occupation": pl.String,
+            "passes_paper": pl.Boolean,
+            "plain": pl.Boolean,
+        },
     )
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -116,7 +123,9 @@ def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
     from portrayal.stats.intervals import wilson
 
     rows = []
-    for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by("system", maintain_order=True):
+    for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by(
+        "system", maintain_order=True
+    ):
         moved, n = int((mine["p"] < 0.05).sum()), mine.height
         value, low, high = wilson(moved, n)
         passed = int(mine["passes_paper"].sum())
