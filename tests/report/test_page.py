@@ -87,9 +87,40 @@ def test_numbers_are_rounded_and_intervals_stand_beside_them():
 
 
 def test_a_missing_estimate_is_a_dash_and_never_a_zero(page):
-    row = next(row for row in page.find("tr") if "no usable answer; not counted as zero" in row.text)
+    rows = page.find("section", id="search")[0].find("tr")
+    note = next(row for row in rows if "no usable answer; not counted as zero" in row.text)
+    row = rows[rows.index(note) - 1]
     assert row.find("td", class_="value")[0].text == "–"
     assert row.find("td")[-1].text == "12"
+
+
+def test_what_all_notes_say_is_said_once():
+    row = {
+        "audit": "associations",
+        "system": "A",
+        "measure": "eat",
+        "value": 0.1,
+        "n": 5,
+        "low": 0.0,
+        "high": 0.2,
+    }
+    rows = [
+        {**row, "group": "a", "note": "exact; 5 of 6 words left; one-sided"},
+        {**row, "group": "b", "note": "exact; one-sided"},
+    ]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert block.text.count("exact; one-sided") == 1
+    assert [one.text for one in block.find("tr", class_="note")] == [
+        "Note on the row above: 5 of 6 words left"
+    ]
+
+
+def test_measures_are_put_into_words_where_the_audit_has_them():
+    section = make_section(with_charts=False)
+    audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
+    headings = [one.text for one in read(quick(audit=audit)).find("h4")]
+    assert headings[:2] == ["Association test, effect size in d", "refusal rate in share of questions"]
 
 
 def test_unfinished_work_is_said_before_anything_else(page):

@@ -19,6 +19,7 @@ from portrayal.report.words import cell, listed, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
 OPEN_ROWS = 12  # longer tables are folded
+MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
@@ -42,6 +43,7 @@ def page_view(
         "unfinished": [line for section in sections if (line := unfinished(section))],
         "warned": [one for one in shown if one["warnings"]],
         "failed": [line for section in sections if (line := failed(section))],
+        "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
     }
@@ -50,7 +52,7 @@ def page_view(
 def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything the template of one section needs."""
     cited = {finding.row for finding in section.findings}
-    blocks = result_blocks(section.measured.results, section.anchor, cited)
+    blocks = result_blocks(section.measured.results, section.anchor, cited, section.audit.names)
     rows = section.measured.results.height
     return {
         "anchor": section.anchor,
@@ -144,6 +146,14 @@ def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:
     questions = sum(section.questions() for section in sections)
     done = sum(section.total("done") for section in sections)
     results = sum(section.measured.results.height for section in sections)
-    named = (("audit", len(sections)), ("system", len(systems)), ("question", questions))
-    counted = [(f"{amount:,}", noun if amount == 1 else f"{noun}s") for noun, amount in named]
-    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "results")]
+    stems = {section.audit.stem for section in sections}
+    named = [
+        ("audit", len(stems)),
+        ("study", len(sections)),
+        ("system", len(systems)),
+        ("question", questions),
+    ]
+    if len(stems) == len(sections):
+        named.pop(1)
+    counted = [(f"{amount:,}", noun if amount == 1 else MANY.get(noun, f"{noun}s")) for noun, amount in named]
+    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "result" if results == 1 else "results")]
