@@ -111,9 +111,17 @@ def test_what_all_notes_say_is_said_once():
     page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
     block = page.find("div", class_="block")[0]
     assert block.text.count("exact; one-sided") == 1
-    assert [one.text for one in block.find("tr", class_="note")] == [
-        "Note on the row above: 5 of 6 words left"
-    ]
+    assert [one.text for one in block.find("tr", class_="note")] == ["On the row above: 5 of 6 words left"]
+
+
+def test_a_long_contrast_stands_below_its_row():
+    row = {"audit": "associations", "system": "A", "measure": "eat", "value": 0.1, "n": 5}
+    long = "European American names - African American names: pleasant - unpleasant"
+    rows = [{**row, "group": "a", "contrast": long}, {**row, "group": "b", "contrast": "short"}]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert [one.text for one in block.find("th") if one.attributes["scope"] == "row"] == ["a", "b"]
+    assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
 
 
 def test_measures_are_put_into_words_where_the_audit_has_them():

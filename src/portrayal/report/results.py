@@ -13,6 +13,7 @@ SHOWN = 300  # rows of one section in the page; the files have them all
 OPEN = 40  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
+LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
 NAMING = ("system", "group", "contrast")  # the columns that say what a row is about
 
 NAMELESS: Mapping[str, str] = {}
@@ -36,6 +37,8 @@ def result_blocks(
 
 def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str]) -> dict[str, Any]:
     shared = _shared(rows)
+    naming = [name for name in NAMING if name not in shared]
+    long = len(naming) > 1 and any(len(row["contrast"] or "") > LONG for row in rows)
     common = _common(rows)
     scale = Scale.of(rows)
     shown = [_row(row, anchor, scale, common) for row in rows]
@@ -44,7 +47,8 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping
         "unit": unit,
         "note": "; ".join(common),
         "about": [(name, shared[name]) for name in NAMING if shared.get(name)],
-        "naming": [name for name in NAMING if name not in shared],
+        "naming": [name for name in naming if not (long and name == "contrast")],
+        "below": "contrast" if long and "contrast" in naming else "",
         "open": shown[:OPEN],
         "folded": shown[OPEN:],
         "has": {name: _any(rows, name) for name in ("low", "p", "p_adjusted")},

@@ -180,6 +180,11 @@ def plain(name: str) -> str:
     return str(name).replace("_", " ")
 
 
+def tied(text: str) -> str:
+    """Keep 'p < .001', 'n = 20' and the like on one line."""
+    return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", text or "")
+
+
 def _ends(value: Any, low: Any, high: Any) -> str:
     return interval(value, low, high).strip("[]").replace(", ", " to ")
 
