@@ -61,6 +61,18 @@ def test_a_section_says_all_there_is_to_know(page):
     assert len(section.find("figure")) == 2
 
 
+def test_what_was_shown_is_told_and_pictures_are_not(html, page):
+    texts = page.find("section", id="search")[0].find("dl", class_="shown")[0].text
+    assert texts.startswith(
+        "shown 240 texts person 10 different gender man (80), nonbinary person (80), woman (80)"
+    )
+    assert "source made up for this example license CC0-1.0 consent generated" in texts
+    assert "a person who works, 40" in texts
+    pictures = page.find("section", id="contexts")[0].find("dl", class_="shown")[0].text
+    assert pictures.startswith("shown 240 images")
+    assert "/secret/" not in html
+
+
 def test_findings_lead_to_the_rows_they_speak_of(page):
     ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
     traces = page.find("a", class_="trace")
@@ -105,12 +117,12 @@ def test_what_all_notes_say_is_said_once():
         "high": 0.2,
     }
     rows = [
-        {**row, "group": "a", "note": "exact; 5 of 6 words left; one-sided"},
-        {**row, "group": "b", "note": "exact; one-sided"},
+        {**row, "group": "a", "note": "exact (all; 9 splits); 5 of 6 words left; one-sided"},
+        {**row, "group": "b", "note": "exact (all; 9 splits); one-sided"},
     ]
     page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
     block = page.find("div", class_="block")[0]
-    assert block.text.count("exact; one-sided") == 1
+    assert block.text.count("exact (all; 9 splits); one-sided") == 1
     assert [one.text for one in block.find("tr", class_="note")] == ["On the row above: 5 of 6 words left"]
 
 
@@ -255,6 +267,15 @@ def test_a_long_table_is_cut_with_a_pointer_to_its_file():
     page = read(quick(tables=[table]))
     assert "The first 200 of 5,000 rows; all of them are in tables/associations-cases.csv." in page.text
     assert page.find("a", href="tables/associations-cases.csv")
+
+
+def test_a_table_writes_each_column_alike():
+    table = pl.DataFrame(
+        {"share": [1.0, 0.931], "p": [0.00001, 0.5], "count": [1, 20], "tiny": [0.001234, 5.0]}
+    )
+    page = read(quick(tables=[ReportTable("t", "T", "", table)]))
+    rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
+    assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
 
 
 def test_results_of_no_row_and_sections_of_no_kind():

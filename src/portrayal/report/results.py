@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -66,8 +67,8 @@ def _shared(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _parts(row: Row) -> list[str]:
-    """Return the parts of a note, which are told apart by semicolons."""
-    return [part for part in (row["note"] or "").split("; ") if part]
+    """Return the parts of a note, which semicolons tell apart; those inside brackets do not."""
+    return [part for part in re.split(r"; (?![^()]*\))", row["note"] or "") if part]
 
 
 def _common(rows: Sequence[Row]) -> list[str]:
