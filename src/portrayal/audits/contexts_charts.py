@@ -80,7 +80,7 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
     rows = results.filter(pl.col("measure").is_in(list(wanted)) & (pl.col("group") == "all places"))
     if rows["measure"].n_unique() < len(wanted):
-        return pl.DataFrame(schema={"system": pl.String, **{name: pl.Float64 for name in wanted.values()}})
+        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
     wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
     return wide.select(
         "system",

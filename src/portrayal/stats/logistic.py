@@ -42,7 +42,7 @@ def fit(
     features: np.ndarray,
     outcome: np.ndarray,
     weights: np.ndarray,
-    C: float = 1.0,  # noqa: N803 - the name everybody knows
+    C: float = 1.0,
     tolerance: float = TOLERANCE,
     device: str = "",
 ) -> Fits:

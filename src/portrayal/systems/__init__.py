@@ -73,7 +73,10 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
     ),
     "local": Entry(
-        "portrayal.systems.taggers.local", "tagger", "a reader of perceived gender and age on ONNX Runtime, faces only"
+        "portrayal.systems.taggers.local",
+        "tagger",
+        "a reader of perceived gender and age on ONNX Runtime, faces only",
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",
