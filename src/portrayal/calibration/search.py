@@ -79,7 +79,9 @@ def _phantom(
     size: int, slope: float, scores: np.ndarray, rng: np.random.Generator
 ) -> tuple[History, dict[str, list[str]]]:
     """Return the history and the phantom's lists."""
-    lists, documents, queries = {}, [], {}
+    lists: dict[str, list[str]] = {}
+    queries: dict[str, list[str]] = {}
+    documents: list[np.ndarray] = []
     for number in range(size):
         asked = rng.choice(2 * HALF, rng.integers(1, 4), replace=False)
         answer = _answer(asked, slope, scores, rng)
@@ -100,7 +102,9 @@ def _answer(asked: np.ndarray, slope: float, scores: np.ndarray, rng: np.random.
 
     The query's own words are never drawn, since the measure would leave them out.
     """
-    sides = [np.setdiff1d(np.arange(HALF) + start, asked) for start in (0, HALF)]
+    free = np.ones(2 * HALF, dtype=bool)
+    free[asked] = False
+    sides = [np.flatnonzero(free[:HALF]), np.flatnonzero(free[HALF:]) + HALF]
     high, low = (scores[side].mean() for side in sides)
     middle = (scores[:HALF].mean() + scores[HALF:].mean()) / 2
     wanted = slope * scores[asked].mean() + middle + rng.uniform(-PULL, PULL)

@@ -49,6 +49,11 @@ SYSTEMS: dict[str, Entry] = {
     ),
     "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
     "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
+    "stereotypical": Entry("portrayal.systems.rankers.system", "ranker", "stereotypical answers, toy collections"),
+    "neutral": Entry("portrayal.systems.rankers.system", "ranker", "neutral answers, toy collections"),
+    "counter-stereotypical": Entry(
+        "portrayal.systems.rankers.system", "ranker", "counter-stereotypical answers, toy collections"
+    ),
     "rekognition": Entry(
         "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
     ),

@@ -41,7 +41,8 @@ def _gsr(measured: Measured) -> Chart:
     return Chart(
         "gsr",
         "Gender stereotype reinforcement by system",
-        "GSR of each system with its 95% interval, by measuring vectors. Above the perfect system's value, a system adds to what "
+        "GSR of each system with its 95% interval, by measuring vectors. Above the perfect system's "
+        "value, a system adds to what "
         "the relevant documents bring along.",
         forest(table, label="system", color="group", axis="GSR (slope)"),
     )
@@ -57,7 +58,8 @@ def _scatters(measured: Measured) -> list[Chart]:
         systems = points["system"].unique(maintain_order=True).to_list()
         shown = [name for name in systems if name in ("random", "perfect")] + systems[:MOST_SYSTEMS]
         text = (
-            "Each point is a query: across, the genderedness of the query; up, that of its result list. The solid line's slope is GSR; "
+            "Each point is a query: across, the genderedness of the query; up, that of its result "
+            "list. The solid line's slope is GSR; "
             "the dashed line is the perfect system's."
         )
         drawn = panels(points.filter(pl.col("system").is_in(shown)), lines)
@@ -78,7 +80,10 @@ def _most_gendered(measured: Measured) -> list[Chart]:
         return []
     made = []
     for pole in table["pole"].unique(maintain_order=True):
-        text = f"The queries that lie farthest towards {pole}, term by term; the number under a term is its genderedness."
+        text = (
+            f"The queries that lie farthest towards {pole}, term by term; the number under a term is its "
+            "genderedness."
+        )
         drawn = coloured_terms(table.filter(pl.col("pole") == pole))
         made.append(Chart(f"most-{pole}", f"Most {pole} queries (Figure 7)", text, drawn))
     return made
@@ -97,7 +102,8 @@ def _example(measured: Measured) -> list[Chart]:
     )
     lined = lined.with_columns(query=name, place=pl.col("place") % 8, term="word")
     text = (
-        "One query and the beginning of a relevant document. Grey words do not count: they are stop words, words of the query "
+        "One query and the beginning of a relevant document. Grey words do not count: they are stop "
+        "words, words of the query "
         "or of no known score; the others are coloured by genderedness."
     )
     return [Chart("example", "What is counted in a document (Figure 2)", text, coloured_terms(lined))]
@@ -124,7 +130,8 @@ def _representation(measured: Measured) -> list[Chart]:
     if table is None:
         return []
     text = (
-        "Per bin of query genderedness, the share of queries whose list over-represents documents about one group, against the relevant "
+        "Per bin of query genderedness, the share of queries whose list over-represents documents "
+        "about one group, against the relevant "
         "documents. 'No documents of either' is an outcome of its own."
     )
     return [Chart("representation", "Who is over-represented (Figure 12)", text, outcome_bars(table))]
@@ -139,7 +146,10 @@ def _agreement(measured: Measured) -> list[Chart]:
         drawn = scatter_with_fit(
             part, x="x", y="y", x_axis=f"g(q) with {first}", y_axis=f"g(q) with {second}"
         )
-        text = "Each point is a query, scored with two sets of word vectors. Points near a line mean that the vectors agree."
+        text = (
+            "Each point is a query, scored with two sets of word vectors. Points near a line mean that "
+            "the vectors agree."
+        )
         made.append(
             Chart(f"agreement-{first}-{second}", f"{first} against {second} (Figure 11)", text, drawn)
         )
@@ -153,13 +163,16 @@ def _specifications(measured: Measured) -> list[Chart]:
     choices = ["system", "vectors", "direction", "discount", "inflected"]
     judged = not measured.results.filter(pl.col("measure") == "gsr_difference").is_empty()
     axis = "GSR less the perfect system's" if judged else "GSR"
-    text = "The same lists measured in every combination of vectors, direction, rank discount and treatment of inflected query words."
+    text = (
+        "The same lists measured in every combination of vectors, direction, rank discount and treatment "
+        "of inflected query words."
+    )
     return [
         Chart(
             "specifications",
             "Does the way of measuring matter?",
             text,
-            specification_curve(table.drop_nulls("value"), choices=choices, axis=axis),
+            specification_curve(table.drop_nulls("value"), choices=choices, supports="supports", axis=axis),
         )
     ]
 
@@ -174,7 +187,10 @@ def _validation(measured: Measured) -> list[Any]:
     made = []
     for vectors in words["vectors"].unique(maintain_order=True):
         mine = pl.col("vectors") == vectors
-        text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
+        text = (
+            "Words of four stereotyped pairs of concepts along the gender direction; the tick is a "
+            "group's mean."
+        )
         drawn = strip(words.filter(mine).drop_nulls("score"))
         made.append(
             Chart(
@@ -188,7 +204,10 @@ def _validation(measured: Measured) -> list[Any]:
             part = references.filter(mine, pl.col("setting") == f"{name}, tables").drop_nulls(
                 ["query_score", "list_score"]
             )
-            text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
+            text = (
+                f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR "
+                "is the slope."
+            )
             made.append(
                 Chart(
                     f"{name}-{vectors}",

@@ -9,6 +9,7 @@ import polars as pl
 from scipy import stats
 
 from portrayal.audits.search.material import Material, Part
+from portrayal.audits.search.published import published_names
 from portrayal.audits.search.rows import row, slope_row
 from portrayal.errors import PortrayalError, nearest
 from portrayal.measures.quality import quality
@@ -32,7 +33,23 @@ def comparison(material: Material) -> Part:
         rows += _distance_rows(table, base, variant, material.seed)
         rows += [_gsr_change(material, ruler, base, variant) for ruler in material.rulers]
         distances.append(table)
-    return Part(rows, {"distances": pl.concat(distances)} if distances else {})
+    tables = {"distances": pl.concat(distances)} if distances else {}
+    if material.settings.published:
+        tables["published"] = _published(material)
+    return Part(rows, tables)
+
+
+def _published(material: Material) -> pl.DataFrame:
+    """Return which system stands beside which row of the paper's tables."""
+    known = published_names()
+    for system, name in material.settings.published.items():
+        if name not in known:
+            raise PortrayalError(
+                f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have."
+                f"{nearest(name, known)}"
+            )
+    rows = list(material.settings.published.items())
+    return pl.DataFrame(rows, schema={"system": pl.String, "name": pl.String}, orient="row")
 
 
 def _pairs(material: Material) -> list[tuple[str, str]]:
@@ -41,7 +58,8 @@ def _pairs(material: Material) -> list[tuple[str, str]]:
     for name in (name for pair in pairs for name in pair):
         if name not in material.runs:
             raise PortrayalError(
-                f"[search.compare] names {name!r}, which is no system of this study.{nearest(name, material.runs)}"
+                f"[search.compare] names {name!r}, which is no system of this study."
+                f"{nearest(name, material.runs)}"
             )
     return pairs
 
@@ -103,8 +121,8 @@ def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> l
     missing = table.height - len(values)
     found, unit = clustered_mean(values, np.arange(len(values))), "normalised K(p), mean over queries"
     mean = row("kendall_distance", variant, found, len(values), unit, contrast=contrast, missing=missing)
-    columns = (table[name].fill_null(np.nan).to_numpy() for name in ("genderedness", "distance"))
-    related = correlate(*columns, seed=seed)
+    x, y = (table[name].fill_null(np.nan).to_numpy() for name in ("genderedness", "distance"))
+    related = correlate(x, y, seed=seed)
     ends, unit = (related.value, related.low, related.high), "Pearson's r of |g(q)| and distance, queries"
     r = row(
         "kendall_genderedness", variant, ends, related.n, unit, contrast=contrast, missing=related.n_missing
@@ -115,5 +133,5 @@ def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> l
 def _gsr_change(material: Material, ruler: str, base: str, variant: str) -> dict[str, Any]:
     """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
     tables = material.tables[ruler]
-    found = relative_gsr(tables[variant], tables[base], material.seed, shuffles=999)
+    found = relative_gsr(tables[variant], tables[base], material.seed)
     return slope_row("gsr_change", variant, ruler, found.difference, contrast=f"{variant} - {base}")

@@ -49,10 +49,11 @@ def reference_panels(points: pl.DataFrame) -> Any:
         alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
         alt.Y(field="y", type="quantitative", title="g(L)"),
     )
-    colours = alt.Scale(domain=["female", "male"], range=[POSITIVE, NEGATIVE])
+    poles = ["female", "male"]
+    colours, shapes = alt.Scale(domain=poles, range=[POSITIVE, NEGATIVE]), alt.Scale(domain=poles)
     dots = base.mark_point(filled=True, size=30).encode(
         color=alt.Color(field="pole", type="nominal", scale=colours, title="predominantly"),
-        shape=alt.Shape(field="pole", type="nominal", title="predominantly"),
+        shape=alt.Shape(field="pole", type="nominal", scale=shapes, title="predominantly"),
     )
     line = base.mark_line(color=INK, strokeDash=[2, 2]).transform_regression("x", "y")
     layered = alt.layer(dots, line, data=frame).properties(width=SIZE, height=SIZE)
@@ -71,7 +72,7 @@ def coloured_terms(table: pl.DataFrame) -> Any:
     )
     scale = alt.Scale(domain=[-reach, 0, reach], range=[NEGATIVE, "#f5f5f5", POSITIVE])
     known = alt.Color(field="score", type="quantitative", scale=scale, title="genderedness")
-    tiles = base.mark_rect(stroke="#ffffff", strokeWidth=2).encode(
+    tiles = base.mark_rect(stroke="#ffffff", strokeWidth=2, invalid=None).encode(
         color=alt.condition("isValid(datum.score)", known, alt.value(GRID))
     )
     strong = alt.condition(f"abs(datum.score) > {0.55 * reach}", alt.value("#ffffff"), alt.value("#1d2734"))
@@ -136,7 +137,9 @@ def strip(words: pl.DataFrame) -> Any:
     dots = base.mark_point(filled=True, opacity=0.6, size=35).encode(
         alt.X(field="score", type="quantitative", title="genderedness"),
         colour,
-        alt.Shape(field="pole", type="nominal", title="stereotype"),
+        alt.Shape(
+            field="pole", type="nominal", scale=alt.Scale(domain=["female", "male"]), title="stereotype"
+        ),
     )
     means = base.mark_tick(thickness=3, size=20).encode(
         alt.X(field="score", aggregate="mean", type="quantitative"), colour

@@ -7,59 +7,72 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Finding, Measured, ReportTable
+from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
-from portrayal.report.words import estimate, interval, p_value
+from portrayal.report.words import estimate, interval, listed, p_value
 
 VALIDITY = (
-    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its words. Read a system against the "
+    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
+    "words. Read a system against the "
     "perfect one, which holds all and only the relevant documents.",
-    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on small collections.",
-    "The direction is a proxy learnt from text of one time and language. It knows two poles; people who are neither are not measured.",
-    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A word of two meanings "
+    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on "
+    "small collections.",
+    "The direction is a proxy learnt from text of one time and language. It knows two poles; people "
+    "who are neither are not measured.",
+    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A "
+    "word of two meanings "
     "(labor) gets the mean of both.",
-    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go against what was asked.",
-    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is measured here with "
+    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go "
+    "against what was asked.",
+    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is "
+    "measured here with "
     "vectors that were not changed.",
-    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for ranking.",
+    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for "
+    "ranking.",
 )
 
 
 def findings(measured: Measured) -> list[Finding]:
-    """Return the findings: systems above or below the perfect one, then what variants changed."""
+    """Return what is clear of each system, who is not told apart, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
-    told = (
-        rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value").sort("value", descending=True)
-    )
-    measure = _difference
+    told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
     if told.is_empty():
-        told, measure = (
-            rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value"),
-            _absolute,
-        )
+        told = rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value")
     first = told["group"].first() if told.height else None
-    made = [
-        Finding(measure(row), row["row"])
-        for row in told.filter(pl.col("group") == first).iter_rows(named=True)
-    ]
+    shown = told.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
     changed = rows.filter(pl.col("measure") == "gsr_change", pl.col("group") == first).drop_nulls("value")
-    made += [Finding(_change(row), row["row"]) for row in changed.iter_rows(named=True)]
-    return made + _checked(rows)
+    changes = [Finding(_change(row), row["row"]) for row in changed.iter_rows(named=True)]
+    return _told(list(shown)) + changes + _checked(rows)
+
+
+def _told(rows: list[dict[str, Any]]) -> list[Finding]:
+    """Write one sentence per clear system and one for all that are not."""
+    say = {"gsr_difference": _difference, "gsr": _absolute}
+    made = [Finding(say[row["measure"]](row), row["row"]) for row in rows if _clear(row)]
+    unclear = [row for row in rows if not _clear(row)]
+    if unclear:
+        names = listed([row["system"] for row in unclear])
+        what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
+        verb = "is" if len(unclear) == 1 else "are"
+        sentence = f"{names} {verb} not told apart from {what}, measured with {unclear[0]['group']}."
+        made.append(Finding(sentence, unclear[0]["row"]))
+    return made
 
 
 def tables(measured: Measured) -> list[ReportTable]:
     """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
-    made = [_grid(measured), _quality(measured), _unused(measured)]
+    made = [
+        _grid(measured),
+        _quality(measured),
+        *published_tables(measured),
+        *_specifications(measured),
+        _unused(measured),
+    ]
     return [table for table in made if not table.table.is_empty()]
 
 
 def _difference(row: dict[str, Any]) -> str:
-    number = estimate(row["value"], row["low"], row["high"])
-    ends = interval(row["value"], row["low"], row["high"])
-    if not _clear(row):
-        return (
-            f"{row['system']} is not told apart from the perfect system: its GSR differs by {number} {ends}, "
-            f"measured with {row['group']}."
-        )
+    number, ends = _written(row)
     what = "reinforces gender stereotypes beyond" if row["value"] > 0 else "stays below"
     return (
         f"{row['system']} {what} what the relevant documents bring along: its GSR is {number} {ends} "
@@ -68,21 +81,22 @@ def _difference(row: dict[str, Any]) -> str:
 
 
 def _absolute(row: dict[str, Any]) -> str:
-    number, ends = (
-        estimate(row["value"], row["low"], row["high"]),
-        interval(row["value"], row["low"], row["high"]),
+    number, ends = _written(row)
+    way = "along" if row["value"] > 0 else "against"
+    return (
+        f"{row['system']} answers {way} the gender of the query: GSR {number} {ends} (p {_p(row)}), measured with "
+        f"{row['group']}; there are no judgments to compare with."
     )
-    clear = (
-        "answers along the gender of the query" if _clear(row) and row["value"] > 0 else "has no clear slope"
-    )
-    return f"{row['system']} {clear}: GSR {number} {ends} (p {_p(row)}), measured with {row['group']}; no judgments to compare with."
+
+
+def _written(row: dict[str, Any]) -> tuple[str, str]:
+    """Return the estimate and its interval as text."""
+    ends = row["value"], row["low"], row["high"]
+    return estimate(*ends), interval(*ends)
 
 
 def _change(row: dict[str, Any]) -> str:
-    number, ends = (
-        estimate(row["value"], row["low"], row["high"]),
-        interval(row["value"], row["low"], row["high"]),
-    )
+    number, ends = _written(row)
     return f"{row['contrast'].replace(' - ', ' against ')}: GSR changes by {number} {ends}, measured with {row['group']}."
 
 
@@ -92,7 +106,10 @@ def _checked(rows: pl.DataFrame) -> list[Finding]:
     made = []
     for (vectors,), part in tested.group_by("group", maintain_order=True):
         passed = int((part["p"] < 0.05).sum())
-        sentence = f"The ruler {vectors} shows {passed} of {part.height} known gender stereotypes (one-sided p under .05)."
+        sentence = (
+            f"The ruler {vectors} shows {passed} of {part.height} known gender stereotypes (one-sided p "
+            "under .05)."
+        )
         made.append(Finding(sentence, part["row"][0]))
     return made
 
@@ -110,6 +127,9 @@ def _p(row: dict[str, Any]) -> str:
 def _grid(measured: Measured) -> ReportTable:
     """Return GSR, difference and relative value of each system under each set of vectors."""
     wanted = measured.results.filter(pl.col("measure").is_in(["gsr", "gsr_difference", "gsr_ratio"]))
+    # A ratio to a slope that may be zero says nothing; its note says so and the cell stays empty.
+    vague = (pl.col("measure") == "gsr_ratio") & (pl.col("note") != "")
+    wanted = wanted.with_columns(value=pl.when(vague).then(None).otherwise(pl.col("value")))
     columns = wanted.filter(pl.col("system") != INSTRUMENT).select(
         "system", key=pl.col("measure") + " (" + pl.col("group") + ")", value="value"
     )
@@ -118,7 +138,10 @@ def _grid(measured: Measured) -> ReportTable:
     relative = [
         (100 * (pl.col(name) - 1)).alias(name.replace("gsr_ratio", "relative, percent")) for name in ratios
     ]
-    text = "GSR of every system, its difference to the perfect system, and the relative value of the paper's Table 2 (ratio less 1)."
+    text = (
+        "GSR of every system, its difference to the perfect system, and the relative value of the paper's "
+        "Table 2 (ratio less 1)."
+    )
     return ReportTable(
         "grid", "GSR of all systems (Table 2)", text, table.with_columns(relative).drop(ratios)
     )
@@ -134,6 +157,27 @@ def _quality(measured: Measured) -> ReportTable:
         text,
         table.select("system", "measure", "contrast", "value", "low", "high", "p", "n"),
     )
+
+
+def _specifications(measured: Measured) -> list[ReportTable]:
+    """Return, per system, the share of ways of measuring that put it above the perfect system."""
+    if "specifications" not in measured.tables:
+        return []
+    table = (
+        measured.tables["specifications"]
+        .group_by("system", maintain_order=True)
+        .agg(
+            ways=pl.len(),
+            share_above=pl.col("supports").mean(),
+            lowest=pl.col("value").min(),
+            highest=pl.col("value").max(),
+        )
+    )
+    text = (
+        "Of all ways of measuring, the share whose interval lies above the perfect system's GSR (above "
+        "zero without judgments)."
+    )
+    return [ReportTable("specification_shares", "How many ways of measuring agree", text, table)]
 
 
 def _unused(measured: Measured) -> ReportTable:

@@ -47,7 +47,8 @@ def stimuli(study: Study) -> pl.DataFrame:
     collection = open_collection(study)
     if not collection.queries:
         raise PortrayalError(
-            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
+            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) "
+            "beside its documents."
         )
     rows = [
         {

@@ -114,7 +114,7 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
         answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
         run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
         _refuse_twice(run, str(system))
-        runs[str(system), int(repeat)] = run  # type: ignore[call-overload]
+        runs[str(system), int(repeat)] = run
     if not runs:
         raise PortrayalError(
             "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
@@ -127,7 +127,8 @@ def _refuse_twice(run: pl.DataFrame, system: str) -> None:
         twice = run.filter(pl.struct("query", column).is_duplicated())
         if not twice.is_empty():
             raise PortrayalError(
-                f"system {system!r} gives query {twice['query'][0]!r} the {column} {twice[column][0]!r} twice. "
+                f"system {system!r} gives query {twice['query'][0]!r} the {column} "
+                f"{twice[column][0]!r} twice. "
                 "Each result of a query has its own rank and document."
             )
 

@@ -97,17 +97,20 @@ def _warnings(material: Material) -> list[str]:
     said = []
     if count < SMALL:
         said.append(
-            f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a person's reading of the queries."
+            f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a "
+            "person's reading of the queries."
         )
     if named:
         said.append(
-            f"{len(named)} of {count} queries name a group themselves (such as {sorted(named)[0]!r}). There a low GSR may go against what the "
+            f"{len(named)} of {count} queries name a group themselves (such as {sorted(named)[0]!r}). "
+            "There a low GSR may go against what the "
             "user asked for; the rows gsr_without_gendered_queries leave them out."
         )
     if negated:
         said.append(f"{negated} of {count} queries hold a negation, which a mean of word scores cannot see.")
     if not material.judged:
         said.append(
-            "No relevance judgments: there is no perfect system to compare with, so a positive GSR may be plain relevance."
+            "No relevance judgments: there is no perfect system to compare with, so a positive GSR "
+            "may be plain relevance."
         )
     return said

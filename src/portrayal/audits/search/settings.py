@@ -32,6 +32,9 @@ class SearchSettings(Settings):
     names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
     bins: list[float] = Field(default_factory=lambda: [-0.1, -0.05, 0.0, 0.05, 0.1], min_length=1)
     compare: dict[str, list[str]] = Field(default_factory=dict)
+    published: dict[str, str] = Field(
+        default_factory=dict
+    )  # a system to its row of Table 2, such as "w2v_add, regular"
     top: int = Field(100, ge=1)  # results compared by Kendall's distance
     penalty: float = Field(0.0, ge=0, le=0.5)  # p of Fagin's K(p)
     validate_direction: bool = True  # dichotomies, toy and synthetic collections, parity

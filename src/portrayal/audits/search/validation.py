@@ -140,7 +140,8 @@ def _warnings(rows: list[dict[str, Any]]) -> list[str]:
     """Say which dichotomies the direction does not show."""
     failed = [row for row in rows if row["measure"] == "dichotomy" and not row["p"] < 0.05]
     return [
-        f"With the vectors {row['group']!r} the direction does not separate {row['contrast'].replace('_', ' and ')} "
+        f"With the vectors {row['group']!r} the direction does not separate "
+        f"{row['contrast'].replace('_', ' and ')} "
         "(p of 5% or more): it may not measure gender here."
         for row in failed
     ]

@@ -119,9 +119,11 @@ def _one_query(
     rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, bags: Bags, weights: np.ndarray
 ) -> np.ndarray:
     """Subtract the query's own words from its documents' totals, then divide."""
-    left = totals[rows]
-    if len(columns):
-        left = left - (bags.counts[:, columns] @ weights[columns])[rows]
+    counts, own = bags.counts, np.zeros(totals.shape)
+    for column in columns:
+        part = slice(counts.indptr[column], counts.indptr[column + 1])
+        own[counts.indices[part]] += counts.data[part, None] * weights[column]
+    left = totals[rows] - own[rows]
     # A count below one half is a zero: counts are whole numbers carried as floats.
     some = left[:, 1] > 0.5
     return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)

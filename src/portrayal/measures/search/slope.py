@@ -1,8 +1,8 @@
 """A slope over queries with a bootstrap interval and a permutation p (Definition 3.8).
 
 The interval resamples queries. It is studentised: each resample's slope is divided by its own
-heteroscedasticity-consistent error, which keeps coverage where the plain percentile interval loses it. The
-permutation test deals the lists out anew among the queries.
+heteroscedasticity-consistent error (HC3), and the interval is symmetric, which keeps coverage where percentiles
+lose it. The permutation test deals the lists out anew among the queries.
 
 References
 ----------
@@ -71,7 +71,7 @@ def measure_slope(
     """
     usable = ~(np.isnan(x) | np.isnan(y))
     missing = int(np.sum(~usable))
-    x, y = x[usable], y[usable]
+    x, y = x[usable], _steady(y[usable])
     slope, intercept = fit(x, y)
     if np.isnan(slope) or len(x) < 3:
         note = "no slope: fewer than three usable queries, or all of the same genderedness"
@@ -84,15 +84,15 @@ def measure_slope(
 def bootstrap_interval(
     x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 2000, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the studentised bootstrap interval of the slope, resampling queries."""
+    """Return the symmetric studentised bootstrap interval of the slope, resampling queries."""
     slope, error = _slopes_and_errors(x[None, :], y[None, :])
     if error[0] < 1e-13 * max(1.0, abs(slope[0])):  # an exact line has no sampling error to resample
         return float(slope[0]), float(slope[0])
     slopes, errors = _resampled(x, y, draws, np.random.default_rng(seed))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (slopes - slope[0]) / errors
-    low, high = np.quantile(t[np.isfinite(t)], [0.5 + level / 2, 0.5 - level / 2])
-    return float(slope[0] - low * error[0]), float(slope[0] - high * error[0])
+    reach = float(np.quantile(np.abs(t[np.isfinite(t)]), level) * error[0])
+    return float(slope[0]) - reach, float(slope[0]) + reach
 
 
 def permutation_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 9999) -> float:
@@ -109,6 +109,13 @@ def permutation_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 9999
         shuffled = rng.permuted(np.broadcast_to(y - y.mean(), (size, len(y))), axis=1)
         beyond += int(np.sum(np.abs(shuffled @ centred) >= reached))
     return (1 + beyond) / (draws + 1)
+
+
+def _steady(y: np.ndarray) -> np.ndarray:
+    """Return y, made exactly constant where it differs by rounding errors only: those carry no relation."""
+    if len(y) and np.ptp(y) <= 1e-12 * max(1.0, float(np.abs(y).max())):
+        return np.full(len(y), y[0])
+    return y
 
 
 def _resampled(

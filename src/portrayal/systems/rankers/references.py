@@ -1,4 +1,4 @@
-"""Reference systems: the perfect one (all and only the relevant documents, best first) and a random one."""
+"""Reference systems: perfect, random, and the toy collections' stereotypical, neutral and counter-stereotypical ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from portrayal.stimuli.collections import Collection
+from portrayal.stimuli.collections.synthetic import reference_run
 from portrayal.systems.rankers.base import Hits
 from portrayal.systems.rankers.index import tie_order
 
@@ -41,6 +42,29 @@ class Perfect:
         levels = np.array(list(relevant.values()), np.float64)
         order = np.lexsort((tie_order(list(relevant)), -levels))[:depth]
         return Hits(numbers[order], levels[order])
+
+
+@dataclass(frozen=True)
+class Stereotyped:
+    """Answers occupations of the toy or synthetic collection along the stereotype, against it, or with all documents."""
+
+    collection: Collection
+    system: str  # of portrayal.stimuli.collections.synthetic.REFERENCES
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """The documents of the collection."""
+        return [name for name, _ in self.collection.documents()]
+
+    def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
+        """Return the system's documents of each query, in the same order for every query, all with score 1."""
+        numbers = {name: number for number, name in enumerate(self.documents)}
+        run = reference_run(self.collection, self.system)
+        found = dict(run.group_by("query", maintain_order=True).agg("doc").iter_rows())
+        lists = {query: [numbers[name] for name in found.get(query, ())][:depth] for query in queries}
+        return {
+            query: Hits(np.array(listed, np.int64), np.ones(len(listed))) for query, listed in lists.items()
+        }
 
 
 @dataclass(frozen=True)

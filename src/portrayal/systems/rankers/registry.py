@@ -13,12 +13,13 @@ from pydantic import Field
 from portrayal.errors import PortrayalError, nearest
 from portrayal.language.tokens import stop_words
 from portrayal.stimuli.collections import Collection, read_collection
+from portrayal.stimuli.collections.synthetic import REFERENCES
 from portrayal.study import Settings, validate
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.bm25 import bm25
 from portrayal.systems.rankers.index import Index, build_index
 from portrayal.systems.rankers.qlm import qlm
-from portrayal.systems.rankers.references import Perfect, Random
+from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
 from portrayal.systems.rankers.tfidf import tfidf
 from portrayal.systems.rankers.words import add, si
 
@@ -128,6 +129,10 @@ def _neural(architecture: str) -> Callable[[Searchable, NeuralSettings], Ranker]
     return maker
 
 
+def _stereotyped(name: str) -> Callable[[Searchable, Settings], Ranker]:
+    return lambda searchable, settings: Stereotyped(searchable.collection, name)
+
+
 RANKERS: dict[str, Entry] = {
     "bm25": Entry(
         lambda s, o: bm25(s.index(o.stop), o.k1, o.b, o.variant), Bm25Settings, "BM25, Lucene's variant"
@@ -149,6 +154,10 @@ RANKERS: dict[str, Entry] = {
     "random": Entry(
         lambda s, o: Random(s.index().documents, o.seed), RandomSettings, "documents in random order"
     ),
+    **{
+        name: Entry(_stereotyped(name), Settings, f"{name} answers to the toy collections")
+        for name in REFERENCES
+    },
 }
 
 
