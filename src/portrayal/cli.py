@@ -18,6 +18,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+STOPPED = "stopped; run the same command again to go on"
+
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
 RunFolder = Annotated[
     Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")
@@ -48,7 +50,8 @@ def audit(
     recorded = flow.record(study, out, quiet)
     _say(recorded.messages)
     if recorded.interrupted:
-        raise KeyboardInterrupt
+        _say([STOPPED])
+        raise typer.Exit(130)
     flow.measure(recorded.run.folder)
     typer.echo(flow.report([recorded.run.folder]))
 
@@ -161,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
     except PortrayalError as error:
         _fail(str(error))
     except KeyboardInterrupt:
-        sys.stderr.write("stopped; run the same command again to go on\n")
+        _say([STOPPED])
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
