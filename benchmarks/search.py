@@ -93,7 +93,13 @@ def large(count: int) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "documents": LARGE, "results": results}
 
 
-PARTS: dict[str, Callable[[int], dict[str, float]]] = {"ours": ours, "peer": peer, "large": large}
+def gsr(count: int) -> dict[str, float]:
+    import search_gsr
+
+    return search_gsr.gsr(count)
+
+
+PARTS: dict[str, Callable[[int], dict[str, float]]] = {"ours": ours, "peer": peer, "gsr": gsr, "large": large}
 
 
 def run(part: str, count: int) -> dict[str, float]:
@@ -124,6 +130,12 @@ def main() -> None:
             f"{what:8} portrayal {mine[what]:10,.0f}  bm25s+numba {theirs[what]:10,.0f} {unit}  ratio {ratio:.2f}"
         )
     print(f"memory   portrayal {mine['peak_gb']:10.2f}  bm25s+numba {theirs['peak_gb']:10.2f} GB at the peak")
+    lists = run("gsr", options.documents)
+    print(
+        f"GSR      {QUERIES} lists of {DEPTH:,} in {lists['seconds']:.1f} s ({lists['with_words']:.1f} s with reading the words, "
+        f"{lists['peak_gb']:.2f} GB at the peak); a loop over documents {lists['loop']:,.0f} s, ratio "
+        f"{lists['loop'] / lists['with_words']:.0f}, apart by {lists['apart']:.0e}"
+    )
     if options.documents >= 100_000:
         whole = run("large", LARGE)
         print(

@@ -9,7 +9,7 @@ import polars as pl
 from portrayal.audits.base import Finding, Measured, ReportTable
 from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
-from portrayal.report.words import estimate, interval, listed, p_value
+from portrayal.report.words import estimate, interval, listed, p_value, plural
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
@@ -41,7 +41,11 @@ def findings(measured: Measured) -> list[Finding]:
     first = told["group"].first() if told.height else None
     shown = told.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
     changed = rows.filter(pl.col("measure") == "gsr_change", pl.col("group") == first).drop_nulls("value")
-    changes = [Finding(_change(row), row["row"]) for row in changed.iter_rows(named=True)]
+    slopes = {
+        (row["system"], row["group"]): row["value"]
+        for row in rows.filter(measure="gsr").iter_rows(named=True)
+    }
+    changes = [Finding(_change(row, slopes), row["row"]) for row in changed.iter_rows(named=True)]
     return _told(list(shown)) + changes + _checked(rows)
 
 
@@ -73,10 +77,16 @@ def tables(measured: Measured) -> list[ReportTable]:
 
 def _difference(row: dict[str, Any]) -> str:
     number, ends = _written(row)
-    what = "reinforces gender stereotypes beyond" if row["value"] > 0 else "stays below"
+    way = (
+        "along the gender of the query, beyond"
+        if row["value"] > 0
+        else "less along the gender of the query than"
+    )
     return (
-        f"{row['system']} {what} what the relevant documents bring along: its GSR is {number} {ends} "
-        f"{'above' if row['value'] > 0 else 'from'} the perfect system's (p {_p(row)}), measured with {row['group']}."
+        f"{row['system']} ranks documents {way} what the relevant documents bring along: its GSR less "
+        "the perfect system's is "
+        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with "
+        f"{row['group']}."
     )
 
 
@@ -84,8 +94,9 @@ def _absolute(row: dict[str, Any]) -> str:
     number, ends = _written(row)
     way = "along" if row["value"] > 0 else "against"
     return (
-        f"{row['system']} answers {way} the gender of the query: GSR {number} {ends} (p {_p(row)}), measured with "
-        f"{row['group']}; there are no judgments to compare with."
+        f"{row['system']} ranks documents {way} the gender of the query: GSR {number} {ends} "
+        f"({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with {row['group']}; there "
+        "are no judgments to compare with."
     )
 
 
@@ -95,9 +106,15 @@ def _written(row: dict[str, Any]) -> tuple[str, str]:
     return estimate(*ends), interval(*ends)
 
 
-def _change(row: dict[str, Any]) -> str:
+def _change(row: dict[str, Any], slopes: dict[tuple[str, str], float]) -> str:
+    """Say what a variant left of the slope, not only what it took away."""
     number, ends = _written(row)
-    return f"{row['contrast'].replace(' - ', ' against ')}: GSR changes by {number} {ends}, measured with {row['group']}."
+    base = row["contrast"].removeprefix(f"{row['system']} - ")
+    before, after = (estimate(slopes.get((name, row["group"]))) for name in (base, row["system"]))
+    return (
+        f"From {base} to {row['system']} GSR goes from {before} to {after}, a change of {number} {ends} "
+        f"({plural(row['n'], 'query', 'queries')}), measured with {row['group']}."
+    )
 
 
 def _checked(rows: pl.DataFrame) -> list[Finding]:

@@ -119,11 +119,9 @@ def _one_query(
     rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, bags: Bags, weights: np.ndarray
 ) -> np.ndarray:
     """Subtract the query's own words from its documents' totals, then divide."""
-    counts, own = bags.counts, np.zeros(totals.shape)
+    left = totals[rows]
     for column in columns:
-        part = slice(counts.indptr[column], counts.indptr[column + 1])
-        own[counts.indices[part]] += counts.data[part, None] * weights[column]
-    left = totals[rows] - own[rows]
+        left = left - bags.count(column, rows)[:, None] * weights[column]
     # A count below one half is a zero: counts are whole numbers carried as floats.
     some = left[:, 1] > 0.5
     return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)
