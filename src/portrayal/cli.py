@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from portrayal.commands.search import rank_command
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -118,6 +119,9 @@ def calibrate(
     if json_file:
         json_file.write_text(text + "\n")
     typer.echo(text)
+
+
+app.command(name="rank")(rank_command)
 
 
 @app.command()
