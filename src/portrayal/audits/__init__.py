@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 AUDITS = {
     "associations": "portrayal.audits.associations",
     "contexts": "portrayal.audits.contexts",
+    "counterfactuals": "portrayal.audits.counterfactuals",
 }
 
 

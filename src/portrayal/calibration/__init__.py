@@ -15,6 +15,7 @@ from portrayal.errors import PortrayalError, nearest
 CALIBRATIONS = {
     "associations": "portrayal.calibration.associations",
     "contexts": "portrayal.calibration.contexts",
+    "counterfactuals": "portrayal.calibration.counterfactuals",
 }
 
 

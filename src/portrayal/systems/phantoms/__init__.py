@@ -14,10 +14,8 @@ from portrayal.systems.base import System
 
 PHANTOMS: dict[str, str] = {
     "associations": "portrayal.systems.phantoms.associations",
-<<<<<<< .merge_file_hn74kj
     "contexts": "portrayal.systems.phantoms.contexts",
-=======
->>>>>>> .merge_file_5a8YOx
+    "counterfactuals": "portrayal.systems.phantoms.counterfactuals",
 }
 
 
