@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from portrayal.commands.faces import app as faces_app
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -17,6 +18,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(faces_app, name="faces")
 
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
 RunFolder = Annotated[

@@ -1,0 +1,1 @@
+"""Groups of commands, each a Typer application that `portrayal.cli` takes in."""
