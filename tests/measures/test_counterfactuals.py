@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
+
 from portrayal.errors import PortrayalError
 from portrayal.measures.counterfactuals.flips import any_flip, label_flips, share
 from portrayal.measures.counterfactuals.labels import is_plain, occupation_group
@@ -15,7 +17,6 @@ from portrayal.measures.counterfactuals.reversal import place_scores, reversal_p
 from portrayal.measures.counterfactuals.rows import Options
 from portrayal.measures.counterfactuals.slopes import normalised, normalised_slopes
 from portrayal.stats.permutation import sign_flip
-from scipy import stats
 
 SEVEN = np.linspace(-2, 2, 7)
 SEVEN[3] = 0.0
@@ -23,7 +24,11 @@ FIVE = np.linspace(-2, 2, 5)
 
 
 def answers(
-    present: np.ndarray, values: np.ndarray, labels: list[str], attribute: str = "gender", system: str = "tagger"
+    present: np.ndarray,
+    values: np.ndarray,
+    labels: list[str],
+    attribute: str = "gender",
+    system: str = "tagger",
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Turn source x step x label into stimuli and responses as a study records them."""
     stimuli, responses = [], []
@@ -154,7 +159,14 @@ def test_blocks_leave_out_broken_series_and_count_them(random_present: np.ndarra
 def test_an_empty_answer_is_counted_and_is_no_zero(random_present: np.ndarray):
     stimuli, responses = answers(random_present[:4], SEVEN, ["nurse", "model", "chef"])
     rest = responses.filter(pl.col("stimulus") != "gender-1-3")
-    empty = {"system": "tagger", "stimulus": "gender-1-3", "repeat": 0, "status": "empty", "tag": None, "confidence": None}
+    empty = {
+        "system": "tagger",
+        "stimulus": "gender-1-3",
+        "repeat": 0,
+        "status": "empty",
+        "tag": None,
+        "confidence": None,
+    }
     block = next(blocks(stimuli, pl.concat([rest, pl.DataFrame([empty], schema=rest.schema)])))
     assert (block.empty, block.n_missing) == (1, 1)
 
@@ -172,7 +184,9 @@ def test_a_label_absent_at_the_centre_is_reported_with_raw_rates():
     present[:3, 6] = 1
     stimuli, responses = answers(present, SEVEN, ["boxer"])
     results, _, _ = measure_counterfactuals(stimuli, responses)
-    slope = results.filter((pl.col("measure") == "slope") & (pl.col("contrast") == "boxer")).row(0, named=True)
+    slope = results.filter((pl.col("measure") == "slope") & (pl.col("contrast") == "boxer")).row(
+        0, named=True
+    )
     assert slope["value"] is None and "absent at the centre" in slope["note"]
     rate = results.filter((pl.col("measure") == "rate") & pl.col("contrast").str.ends_with("+2"))
     assert rate["value"].to_list() == [0.25]

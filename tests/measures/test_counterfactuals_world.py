@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+
 from portrayal.errors import PortrayalError
 from portrayal.measures.counterfactuals.world import (
     corrected_share,
@@ -27,7 +28,9 @@ def test_the_regression_of_kay_et_al():
     assert line.intercept_error == pytest.approx(0.0971, abs=5e-5)
     assert line.slope == pytest.approx(5.331, abs=5e-4)
     assert line.slope_error == pytest.approx(0.3773, abs=5e-5)
-    assert line.share_at(0.5) == pytest.approx(0.435, abs=5e-4)  # under-represented where half the workforce is women
+    assert line.share_at(0.5) == pytest.approx(
+        0.435, abs=5e-4
+    )  # under-represented where half the workforce is women
     assert line.slope > 4  # and exaggerated at the ends
 
 
@@ -49,7 +52,11 @@ def test_the_shipped_summary_is_that_of_the_public_data(shared):
 def test_gaps_by_hand():
     # bartender: 22 of 94 pictures show women (.234), the workforce has .599: gap -.365, and the search lies on the
     # other side of one half, so it does not exaggerate.
-    row = gaps(shipped_table("image_search_gender")).filter(pl.col("search_term") == "bartender").row(0, named=True)
+    row = (
+        gaps(shipped_table("image_search_gender"))
+        .filter(pl.col("search_term") == "bartender")
+        .row(0, named=True)
+    )
     assert row["gap"] == pytest.approx(22 / 94 - 0.599, abs=1e-6)
     assert row["low"] < row["gap"] < row["high"] and not row["exaggerates"]
 
@@ -96,8 +103,12 @@ def test_published_slopes_follow_search_shares():
 
 def test_published_tables_are_whole():
     # Tables 3 and 4 print 20 + 20 and 20 + 20 occupations, Tables 1 and 2 25 and 43 labels.
-    assert shipped_table("published_search_shares").group_by("table").len().sort("table")["len"].to_list() == [40, 40]
-    assert shipped_table("published_gender_slopes").group_by("table").len().sort("table")["len"].to_list() == [25, 43]
+    assert shipped_table("published_search_shares").group_by("table").len().sort("table")[
+        "len"
+    ].to_list() == [40, 40]
+    assert shipped_table("published_gender_slopes").group_by("table").len().sort("table")[
+        "len"
+    ].to_list() == [25, 43]
 
 
 def test_too_few_pairs_have_no_correlation():

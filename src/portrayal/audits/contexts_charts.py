@@ -10,12 +10,18 @@ from portrayal.audits.base import Chart, Measured
 from portrayal.report.charts import bars_with_intervals, forest
 from portrayal.report.section import file_name
 
-ATTRIBUTES = ["demographics", "concrete", "abstract"]
+X_TITLE = "gender F1, mean over depicted groups"
+Y_TITLE = "stereotype congruence (congruent minus incongruent)"
 
 
 def all_charts(measured: Measured) -> list[Chart]:
     """Return the charts of a report."""
-    charts = [*_tradeoff(measured.results), *_inferred(measured.results), *_changes(measured.results), *_sheet(measured)]
+    charts = [
+        *_tradeoff(measured.results),
+        *_inferred(measured.results),
+        *_changes(measured.results),
+        *_sheet(measured),
+    ]
     return [chart for chart in charts if chart is not None]
 
 
@@ -42,25 +48,30 @@ def _inferred(results: pl.DataFrame) -> list[Chart]:
     ]
 
 
-def change_chart(results: pl.DataFrame, system: str, place: str) -> Any:
-    """Return Figures 4 to 7 for any tagger and place: mean change of tag use from baseline, by cell."""
-    rows = _split(results, "attribute_change", ["place", "attribute", "cell"])
-    chosen = rows.filter((pl.col("system") == system) & (pl.col("place") == place))
-    drawn = chosen.with_columns(label=pl.concat_str("cell", pl.lit(": "), "attribute"))
-    return bars_with_intervals(drawn, label="label", color="attribute", axis="change of share of tags from baseline")
+def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
+    """Return Figures 4 to 7 for any tagger and place, or all places: mean change of tag use from baseline, by group."""
+    rows = _split(results, "attribute_change", ["place", "attribute", "cell"]).filter(
+        pl.col("system") == system
+    )
+    chosen = rows if place is None else rows.filter(pl.col("place") == place)
+    label = pl.concat_str("place", pl.lit(": "), "cell") if place is None else pl.col("cell")
+    drawn = chosen.with_columns(label=label).sort("place", "cell", maintain_order=True)
+    return bars_with_intervals(
+        drawn, label="label", color="attribute", axis="change of share of tags from baseline"
+    )
 
 
 def _changes(results: pl.DataFrame) -> list[Chart]:
     rows = _split(results, "attribute_change", ["place", "attribute", "cell"])
     return [
         Chart(
-            file_name("changes", system, place),
-            f"{system} in {place}: change of tag use from baseline",
-            "Mean change of the share of demographic, concrete and abstract tags for each group of at least three people, with"
-            " its 95% interval (Figures 4 to 7 of the paper).",
-            change_chart(results, system, place),
+            file_name("changes", system),
+            f"{system}: change of tag use from baseline",
+            "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
+            " three people, with its 95% interval (Figures 4 to 7 of the paper).",
+            change_chart(results, system),
         )
-        for system, place in rows.select("system", "place").unique(maintain_order=True).iter_rows()
+        for system in rows["system"].unique(maintain_order=True)
     ]
 
 
@@ -69,7 +80,7 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
     rows = results.filter(pl.col("measure").is_in(list(wanted)) & (pl.col("group") == "all places"))
     if rows["measure"].n_unique() < len(wanted):
-        return pl.DataFrame(schema={"system": pl.String, **{name: pl.Float64 for name in wanted.values()}})
+        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
     wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
     return wide.select(
         "system",
@@ -86,15 +97,22 @@ def _tradeoff(results: pl.DataFrame) -> list[Chart]:
     if table.is_empty():
         return []
     base = alt.Chart(table, width=520, height=320)
-    x = alt.X("f1:Q", title="gender F1, mean over depicted groups", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("congruence:Q", title="stereotype congruence (congruent minus incongruent)", scale=alt.Scale(domain=[-1, 1]))
+    x = alt.X("f1:Q", title=X_TITLE, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("congruence:Q", title=Y_TITLE, scale=alt.Scale(domain=[-1, 1]))
     color = alt.Color("system:N", title=None)
     points = base.mark_point(filled=True, opacity=0.9).encode(
-        x, y, color=color, size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900]))
+        x,
+        y,
+        color=color,
+        size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900])),
     )
-    bars = base.mark_rule().encode(x, y=alt.Y("congruence_low:Q", title=None), y2="congruence_high:Q", color=color)
-    across = base.mark_rule().encode(alt.X("f1_low:Q", title=None), x2="f1_high:Q", y=y, color=color)
-    zero = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(y="y:Q")
+    bars = base.mark_rule().encode(
+        x, y=alt.Y("congruence_low:Q", title=Y_TITLE), y2="congruence_high:Q", color=color
+    )
+    across = base.mark_rule().encode(alt.X("f1_low:Q", title=X_TITLE), x2="f1_high:Q", y=y, color=color)
+    zero = (
+        alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(alt.Y("y:Q", title=Y_TITLE))
+    )
     return [
         Chart(
             "tradeoff",

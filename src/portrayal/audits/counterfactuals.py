@@ -24,21 +24,27 @@ class CounterfactualsSettings(Settings):
 
     pictures: str = "openpeople"  # or a CSV with file, source, consent, and where known person, license, age
     kinds: list[str] = ["studio_portrait", "amateur_selfie"]  # of the generated people's pictures
-    series: str | None = None  # a folder of counterfactual pictures made elsewhere; nothing is manipulated then
+    series: str | None = (
+        None  # a folder of counterfactual pictures made elsewhere; nothing is manipulated then
+    )
     source: str = ""  # of that folder, where its table does not say
     license: str = ""
     consent: str = ""
     attributes: list[Literal["gender", "race"]] = ["gender", "race"]
     poles: list[str] = ["White", "Black"]  # of race: -1 and 1; +2 lies beyond the second
     placebo: bool = True
-    model: str | None = None  # a folder with encoder.onnx and decoder.onnx; the model that ships when left out
+    model: str | None = (
+        None  # a folder with encoder.onnx and decoder.onnx; the model that ships when left out
+    )
     images: str | None = None  # where series go; the user's cache when left out
     size: int = Field(320, ge=128, le=4096)
     masked: bool = True
     cluster: Literal["picture", "person"] = "picture"
     plain_concepts: bool = False  # true keeps Face, Skin, Red color ... in the tables
     labels: list[str] = []  # drawn as curves; the steepest ones when left out
-    shares: str | None = None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
+    shares: str | None = (
+        None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
+    )
     draws: int = Field(1999, ge=99)
 
 
@@ -48,12 +54,16 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     if settings.series:
         from portrayal.stimuli.faces.folder import folder_stimuli
 
-        return folder_stimuli(study.folder / settings.series, settings.source, settings.license, settings.consent)
+        return folder_stimuli(
+            study.folder / settings.series, settings.source, settings.license, settings.consent
+        )
     from portrayal.stimuli.faces.build import MANIFEST
 
     made = pl.read_parquet(_built(study) / MANIFEST)
     if made.is_empty():
-        raise PortrayalError("no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md.")
+        raise PortrayalError(
+            "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md."
+        )
     return made
 
 
@@ -63,7 +73,11 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
     settings: CounterfactualsSettings = study.settings
     shares = pl.read_csv(study.folder / settings.shares) if settings.shares else masculine_shares()
-    found: dict[str, Any] = {"shares": shares, "search": shipped_table("image_search_gender"), "repeats": study.repeats}
+    found: dict[str, Any] = {
+        "shares": shares,
+        "search": shipped_table("image_search_gender"),
+        "repeats": study.repeats,
+    }
     if not settings.series:
         from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
 
@@ -95,10 +109,14 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 def find_sentences(measured: Measured) -> list[Finding]:
     """Say, for each system, which labels follow the cue most, and how often anything changes at all."""
     rows = measured.results.with_row_index("place")
-    slopes = rows.filter((pl.col("measure") == "slope") & pl.col("low").is_not_null() & ~pl.col("note").str.contains("plain"))
+    slopes = rows.filter(
+        (pl.col("measure") == "slope") & pl.col("low").is_not_null() & ~pl.col("note").str.contains("plain")
+    )
     found: list[Finding] = []
     for (system, attribute), mine in slopes.group_by("system", "group", maintain_order=True):
-        apart = mine.filter((pl.col("low") > 0) | (pl.col("high") < 0)).sort(pl.col("value").abs(), descending=True)
+        apart = mine.filter((pl.col("low") > 0) | (pl.col("high") < 0)).sort(
+            pl.col("value").abs(), descending=True
+        )
         for row in apart.head(2).iter_rows(named=True):
             found.append(Finding(_sentence(row), row["place"]))
         if apart.is_empty():
@@ -116,7 +134,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, what the exact test can show with this many source images."""
     settings: CounterfactualsSettings = study.settings
     clusters = stimuli[settings.cluster].n_unique()
-    return [f"{clusters} clusters ({settings.cluster}): the reversal test's smallest p is {2.0 ** (1 - clusters):.2g} before correction"]
+    return [
+        f"{clusters} clusters ({settings.cluster}): the reversal test's smallest p is {2.0 ** (1 - clusters):.2g} before correction"
+    ]
 
 
 def _sentence(row: dict[str, Any]) -> str:
@@ -140,7 +160,14 @@ def _built(study: Study) -> Path:
     else:
         pictures = read_pictures(study.folder / settings.pictures)
     manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
-    recipe = Recipe(tuple(settings.attributes), tuple(settings.poles), settings.placebo, settings.size, settings.masked, study.seed)
+    recipe = Recipe(
+        tuple(settings.attributes),
+        tuple(settings.poles),
+        settings.placebo,
+        settings.size,
+        settings.masked,
+        study.seed,
+    )
     folder = study.folder / settings.images if settings.images else cache_folder()
     return build(pictures, manipulator, recipe, folder.absolute())
 

@@ -13,7 +13,11 @@ from portrayal.audits.base import Chart, Measured
 from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
 
-AXES = {"gender": "value (+2 is masculine)", "race": "value (+2 is towards the second pole)", "placebo": "value along a random direction"}
+AXES = {
+    "gender": "value (+2 is masculine)",
+    "race": "value (+2 is towards the second pole)",
+    "placebo": "value along a random direction",
+}
 
 
 def all_charts(measured: Measured) -> list[Chart]:
@@ -25,14 +29,24 @@ def _slope_charts(measured: Measured) -> list[Chart]:
     labels = measured.tables["labels"].filter(pl.col("shown") & pl.col("slope").is_not_null())
     charts = []
     for attribute in [name for name in AXES if (labels["attribute"] == name).any()]:
-        drawn = labels.filter(pl.col("attribute") == attribute).sort(pl.col("slope").abs(), descending=True).head(40).sort("slope")
+        drawn = (
+            labels.filter(pl.col("attribute") == attribute)
+            .sort(pl.col("slope").abs(), descending=True)
+            .head(40)
+            .sort("slope")
+        )
         charts.append(
             Chart(
                 file_name("slopes", attribute),
                 f"Slopes along {attribute}",
                 "Each point is a label's normalised slope per unit of the value, with its 95% interval where the label is common enough "
                 "at the centre; right of zero the label comes more often as the value rises.",
-                forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value"),
+                forest(
+                    drawn,
+                    label="label",
+                    value="slope",
+                    axis="share of the centre's rate per unit of the value",
+                ),
             )
         )
     return charts
@@ -44,7 +58,9 @@ def _curve_charts(measured: Measured) -> list[Chart]:
     chosen = measured.tables["chosen"]["label"].to_list() or _steep(measured.tables["labels"])
     charts = []
     for label in chosen:
-        drawn = rates.filter((pl.col("label").str.to_lowercase() == label.lower()) & (pl.col("attribute") == "gender"))
+        drawn = rates.filter(
+            (pl.col("label").str.to_lowercase() == label.lower()) & (pl.col("attribute") == "gender")
+        )
         if drawn.height:
             charts.append(
                 Chart(
@@ -61,7 +77,12 @@ def _curve_charts(measured: Measured) -> list[Chart]:
 
 def _steep(labels: pl.DataFrame, count: int = 3) -> list[str]:
     mine = labels.filter((pl.col("attribute") == "gender") & pl.col("shown") & pl.col("low").is_not_null())
-    return mine.sort(pl.col("slope").abs(), descending=True)["label"].unique(maintain_order=True).head(count).to_list()
+    return (
+        mine.sort(pl.col("slope").abs(), descending=True)["label"]
+        .unique(maintain_order=True)
+        .head(count)
+        .to_list()
+    )
 
 
 def _strip_charts(strips: pl.DataFrame, people: int = 3) -> list[Chart]:
@@ -69,11 +90,17 @@ def _strip_charts(strips: pl.DataFrame, people: int = 3) -> list[Chart]:
     charts = []
     for attribute in [name for name in AXES if (strips["attribute"] == name).any()]:
         mine = strips.filter(pl.col("attribute") == attribute)
-        chosen = mine.select("picture", "person").unique("person", keep="first", maintain_order=True)["picture"].head(people)
+        chosen = (
+            mine.select("picture", "person")
+            .unique("person", keep="first", maintain_order=True)["picture"]
+            .head(people)
+        )
         rows = [_row_of(mine.filter(pl.col("picture") == picture)) for picture in chosen]
         if png := strip_png([row for row in rows if row]):
             text = "One generated person a row; the unedited picture first, then the values from -2 to 2. Nobody shown here exists."
-            charts.append(Chart(file_name("strip", attribute), f"Before and after: {attribute}", text, png=png))
+            charts.append(
+                Chart(file_name("strip", attribute), f"Before and after: {attribute}", text, png=png)
+            )
     return charts
 
 

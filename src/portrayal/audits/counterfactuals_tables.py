@@ -10,10 +10,28 @@ import polars as pl
 
 from portrayal.audits.base import Measured, ReportTable
 from portrayal.measures.counterfactuals.rows import PAPER_P, PAPER_SLOPE, STEM
-from portrayal.measures.counterfactuals.world import correlation, gaps, representation, shipped_table, slopes_and_shares
+from portrayal.measures.counterfactuals.world import (
+    correlation,
+    gaps,
+    representation,
+    shipped_table,
+    slopes_and_shares,
+)
 
 ENDS = {"gender": ("feminine", "masculine"), "race": ("the first pole", "the second pole")}
-SHOWN = ["system", "label", "slope", "low", "high", "slope_per_step", "p_adjusted", "p_paper", "passes_paper", "at_centre", "occupation"]
+SHOWN = [
+    "system",
+    "label",
+    "slope",
+    "low",
+    "high",
+    "slope_per_step",
+    "p_adjusted",
+    "p_paper",
+    "passes_paper",
+    "at_centre",
+    "occupation",
+]
 
 
 def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
@@ -46,15 +64,31 @@ def report_tables(measured: Measured) -> list[ReportTable]:
         if (labels["attribute"] == attribute).any()
     ]  # fmt: skip
     if "checks" in measured.tables:
-        text = "Read by networks that had no part in making the faces. A failed check is a warning at the top."
+        text = (
+            "Read by networks that had no part in making the faces. A failed check is a warning at the top."
+        )
         found.insert(0, ReportTable("checks", "Manipulation checks", text, measured.tables["checks"]))
     absent = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
     found.append(ReportTable("absent", "Labels absent at the centre", "They have no normalised slope; their raw rates are in the "
                              "results.", absent.head(60)))  # fmt: skip
     left = measured.tables["left_out"]
-    found.append(ReportTable("left_out", "Pictures not manipulated, and pictures with several faces", "Named, with the reason.", left))
+    found.append(
+        ReportTable(
+            "left_out",
+            "Pictures not manipulated, and pictures with several faces",
+            "Named, with the reason.",
+            left,
+        )
+    )
     text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
-    found.append(ReportTable("search_gaps", "Search results against the workforce", text, gaps(shipped_table("image_search_gender"))))
+    found.append(
+        ReportTable(
+            "search_gaps",
+            "Search results against the workforce",
+            text,
+            gaps(shipped_table("image_search_gender")),
+        )
+    )
     return found
 
 
@@ -96,7 +130,9 @@ def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame)
 
 def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield over- or under-representation and exaggeration as in Kay et al."""
-    line = representation(search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy())
+    line = representation(
+        search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
+    )
     parts = [
         ("representation", line.intercept, line.intercept_error, f"under 0: under-represented; where half the workforce are women "
          f"the line gives {line.share_at(0.5):.3f}"),

@@ -73,7 +73,9 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
 
 def run_setting(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
     """Simulate audits of one kind and count what the instrument made of them."""
-    tally = np.array([_audit(*phantom, run) for run, phantom in enumerate(phantoms(setting, runs, seed))], dtype=float)
+    tally = np.array(
+        [_audit(*phantom, run) for run, phantom in enumerate(phantoms(setting, runs, seed))], dtype=float
+    )
     false_share, intervals, covered, named, found, rare = tally.T
     return {
         "audits": runs,
@@ -103,7 +105,9 @@ def present(setting: Setting, values: np.ndarray, slope: np.ndarray, rng: np.ran
     shape = (setting.pictures, len(values), setting.labels)
     rate = rng.uniform(*setting.rate, setting.labels)
     chance = rng.beta(2 * rate, 2 * (1 - rate), (setting.pictures, setting.labels))
-    room = 1 / (1 + np.abs(slope) * np.abs(values).max())  # above this a chance would pass 1 and bend the line
+    room = 1 / (
+        1 + np.abs(slope) * np.abs(values).max()
+    )  # above this a chance would pass 1 and bend the line
     chance = np.minimum(chance, room)[:, None] * (1 + slope * values[:, None])
     own = rng.random((setting.pictures, 1, setting.labels))
     drawn = np.where(rng.random(shape) < setting.shared, own, rng.random(shape))

@@ -1,1 +1,1 @@
-"""Groups of commands, each a Typer application that `portrayal.cli` takes in."""
+"""What the commands do, apart from reading their options; see `portrayal.cli`."""

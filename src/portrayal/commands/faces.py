@@ -9,13 +9,19 @@ import typer
 
 app = typer.Typer(help="Counterfactual faces: train the manipulator, or apply it.", no_args_is_help=True)
 
-Packed = Annotated[Path, typer.Argument(help="Packed faces, as `portrayal faces prepare` makes them.", metavar="FACES.npz")]
+Packed = Annotated[
+    Path, typer.Argument(help="Packed faces, as `portrayal faces prepare` makes them.", metavar="FACES.npz")
+]
 
 
 @app.command()
 def prepare(
-    folder: Annotated[Path, typer.Argument(help="A folder in FairFace's or CelebA's layout.", metavar="FOLDER")],
-    out: Annotated[Path, typer.Option(help="The packed file; keep it in an ignored folder.")] = Path("local/faces.npz"),
+    folder: Annotated[
+        Path, typer.Argument(help="A folder in FairFace's or CelebA's layout.", metavar="FOLDER")
+    ],
+    out: Annotated[Path, typer.Option(help="The packed file; keep it in an ignored folder.")] = Path(
+        "local/faces.npz"
+    ),
     layout: Annotated[str, typer.Option(help="fairface or celeba.")] = "fairface",
     seed: Annotated[int, typer.Option(help="Of the held-out part.")] = 0,
 ) -> None:
@@ -30,9 +36,15 @@ def prepare(
 @app.command()
 def train(
     packed: Packed,
-    out: Annotated[Path, typer.Option(help="Checkpoint, curves, contact sheet and model.")] = Path("local/training"),
-    steps: Annotated[int | None, typer.Option(min=1, help="Steps in all; the plan's own when left out.")] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Stop and save after this long; the next run resumes.")] = 480.0,
+    out: Annotated[Path, typer.Option(help="Checkpoint, curves, contact sheet and model.")] = Path(
+        "local/training"
+    ),
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Steps in all; the plan's own when left out.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="Stop and save after this long; the next run resumes.")
+    ] = 480.0,
     batch: Annotated[int | None, typer.Option(min=2, help="Faces a step.")] = None,
     seed: Annotated[int, typer.Option(help="Of the weights and the draws.")] = 0,
     controls: Annotated[bool, typer.Option(help="--no-controls: a plain Fader network, an ablation.")] = True,
@@ -49,12 +61,19 @@ def train(
 def evaluate(
     packed: Packed,
     weights: Annotated[Path, typer.Argument(help="weights.pt of a training run.", metavar="WEIGHTS")],
-    folder: Annotated[Path, typer.Argument(help="The data set's folder: held-out pictures are read in place.", metavar="FOLDER")],
-    model: Annotated[Path, typer.Option(help="The exported model; its page gets the figures.")] = Path("local/training/model"),
+    folder: Annotated[
+        Path,
+        typer.Argument(help="The data set's folder: held-out pictures are read in place.", metavar="FOLDER"),
+    ],
+    model: Annotated[Path, typer.Option(help="The exported model; its page gets the figures.")] = Path(
+        "local/training/model"
+    ),
     layout: Annotated[str, typer.Option(help="fairface or celeba.")] = "fairface",
     faces: Annotated[int, typer.Option(min=2, help="Held-out faces looked at.")] = 300,
     masked: Annotated[bool, typer.Option(help="--no-masked: change the whole oval, an ablation.")] = True,
-    sheet: Annotated[Path | None, typer.Option(help="A contact sheet; shows the data set's people, so keep it ignored.")] = None,
+    sheet: Annotated[
+        Path | None, typer.Option(help="A contact sheet; shows the data set's people, so keep it ignored.")
+    ] = None,
 ) -> None:
     """Check the model on held-out faces with readers that had no part in training, and probe its latent code."""
     from portrayal.stimuli.faces.evaluation import evaluate as run
@@ -64,7 +83,10 @@ def evaluate(
 
 @app.command()
 def apply(
-    table: Annotated[Path, typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv")],
+    table: Annotated[
+        Path,
+        typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv"),
+    ],
     out: Annotated[Path, typer.Option(help="Where the series go.")] = Path("local/series"),
     attribute: Annotated[list[str] | None, typer.Option(help="gender or race; both when left out.")] = None,
     poles: Annotated[str, typer.Option(help="The two poles of race.")] = "White,Black",

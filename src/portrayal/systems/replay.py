@@ -17,6 +17,7 @@ never an empty answer: nobody recorded what the system said.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Sequence
@@ -55,7 +56,7 @@ class Replay(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Look the questions up by stimulus and repeat."""
         if self._answers is None:
-            self._answers = group_answers(read_recording(self.path, self.recording, self.kind, self.name))
+            self._answers = group_answers(read_recording(self.path, self.recording, self.kind))
         return [self._look_up(question) for question in questions]
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
@@ -78,27 +79,31 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
     path = folder / settings.use.removeprefix("replay:")
     if not path.is_file():
         raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
+    parameters = recorded_tags(settings, path)
     return Replay(
         name=settings.name,
         kind=str(settings.kind),
         identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}",
         version=settings.version,
-        parameters=settings.parameters,
+        parameters=parameters,
         limits=settings.limits.limits(),
         path=path,
-        recording=validate(Recording, settings.parameters, f"system {settings.name!r}: parameters"),
+        recording=validate(Recording, parameters, f"system {settings.name!r}: parameters"),
     )
 
 
-def read_recording(path: Path, recording: Recording, kind: str, name: str = "") -> pl.DataFrame:
+def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
     """Read a table of answers with our column names, only the rows that `where` picks."""
     table = read_table(path)
-    if kind == "tagger" and not recording.columns and {"image_id", "tagger"} <= set(table.columns):
-        recording = _recorded_tags(table, recording, name, path)
     for column in [*recording.columns.values(), *recording.where]:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
     for column, value in recording.where.items():
+        found = table[column].cast(pl.String).unique().sort().drop_nulls().to_list()
+        if value not in found:
+            raise PortrayalError(
+                f"{path.name} has no {column} {value!r} (found: {', '.join(found[:20])}).{nearest(value, found)}"
+            )
         table = table.filter(pl.col(column).cast(pl.String) == value)
     table = table.rename({theirs: ours for ours, theirs in recording.columns.items()})
     for column in ("stimulus", next(iter(ROWS[kind]))):
@@ -110,16 +115,31 @@ def read_recording(path: Path, recording: Recording, kind: str, name: str = "") 
     return table
 
 
-def _recorded_tags(table: pl.DataFrame, recording: Recording, name: str, path: Path) -> Recording:
-    """Fill in the names of a file of recorded tags; the system's name picks its rows unless `where` does."""
-    taggers = table["tagger"].unique().sort().to_list()
-    where = recording.where or {"tagger": name}
-    if not recording.where and name not in taggers:
-        raise PortrayalError(
-            f"{path.name} has no tagger {name!r} (found: {', '.join(map(str, taggers))}).{nearest(name, map(str, taggers))}"
-            " Name the system after its tagger, or pick one: where = { tagger = ... }."
-        )
-    return recording.model_copy(update={"columns": {"stimulus": "image_id"}, "where": where})
+def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:
+    """Return the parameters, filled in for a file of recorded tags: the system's name picks its tagger."""
+    filled = dict(settings.parameters)
+    if (
+        settings.kind == "tagger"
+        and not filled.get("columns")
+        and {"image_id", "tagger"} <= set(_columns(path))
+    ):
+        filled = {
+            "columns": {"stimulus": "image_id"},
+            "where": filled.get("where") or {"tagger": settings.name},
+        }
+    return filled
+
+
+def _columns(path: Path) -> list[str]:
+    """Return the column names of a CSV or Parquet file; none for other files."""
+    try:
+        if path.name.endswith(".parquet"):
+            return list(pl.read_parquet_schema(path))
+        opener = gzip.open if path.name.endswith(".gz") else open
+        with opener(path, "rt", encoding="utf-8") as file:
+            return file.readline().strip().split(",") if ".csv" in path.name else []
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
+        return []  # reading the file will say what is wrong with it
 
 
 def read_table(path: Path) -> pl.DataFrame:

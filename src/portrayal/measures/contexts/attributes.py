@@ -36,7 +36,8 @@ def attributes(
     """Yield `attribute_within`, `attribute_between` and `attribute_change` rows.
 
     `attribute_within` compares S(composite) - S(baseline) between depicted groups by Welch's t, `attribute_between`
-    compares S(composite); `attribute_change` is the mean change in each cell of the factors, which Figures 4 to 7 show.
+    compares S(composite); `attribute_change` is the mean change in each depicted group and each cell of the factors, which
+    Figures 4 to 7 show.
     """
     for system, part in by_system(pictures).items():
         for place in places_of(part):
@@ -45,7 +46,9 @@ def attributes(
                 if not np.isnan(use.alone).all():
                     shift = use.place - use.alone
                     yield from _welch_rows(system, place, cluster, "attribute_within", shift, use.groups)
-                    yield from _cell_rows(system, place, cluster, shift, use.cells)
+                    yield from _cell_rows(system, place, cluster, shift, use.groups)
+                    if len(factors) > 1:
+                        yield from _cell_rows(system, place, cluster, shift, use.cells)
 
 
 def uses_of(
@@ -60,7 +63,9 @@ def uses_of(
     groups, cells = levels.get(gender, nobody), cells_of(inside) if inside else nobody
     now, then = shares(here, clusters), shares(alone, clusters)
     return {
-        cluster: Use(person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells)
+        cluster: Use(
+            person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells
+        )
         for at, cluster in enumerate(clusters)
     }
 

@@ -26,7 +26,9 @@ PLACEBO = "placebo"
 
 
 def measure_counterfactuals(
-    stimuli: pl.DataFrame, responses: pl.DataFrame, options: Options = Options()  # noqa: B008, RUF100
+    stimuli: pl.DataFrame,
+    responses: pl.DataFrame,
+    options: Options = Options(),  # noqa: B008, RUF100
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], list[str]]:
     """Measure how labels follow the manipulated cue.
 
@@ -85,7 +87,12 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
             "plain": [is_plain(label) for label in block.labels],
             "occupation": [occupation_group(label) for label in block.labels],
         },
-        schema_overrides={"label": pl.String, "occupation": pl.String, "passes_paper": pl.Boolean, "plain": pl.Boolean},
+        schema_overrides={
+            "label": pl.String,
+            "occupation": pl.String,
+            "passes_paper": pl.Boolean,
+            "plain": pl.Boolean,
+        },
     )
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -93,8 +100,8 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
 def _rates_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
     """One row per label and step: what Figure 5 is drawn from."""
     rows = [row for each in found for row in _rates(each)]
-    kinds = {name: pl.String for name in ("system", "attribute", "label")}
-    kinds |= {name: pl.Float64 for name in ("value", "share", "normalised", "low", "high")}
+    kinds = dict.fromkeys(("system", "attribute", "label"), pl.String)
+    kinds |= dict.fromkeys(("value", "share", "normalised", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
@@ -116,7 +123,9 @@ def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
     from portrayal.stats.intervals import wilson
 
     rows = []
-    for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by("system", maintain_order=True):
+    for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by(
+        "system", maintain_order=True
+    ):
         moved, n = int((mine["p"] < 0.05).sum()), mine.height
         value, low, high = wilson(moved, n)
         passed = int(mine["passes_paper"].sum())

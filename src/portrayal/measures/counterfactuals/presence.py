@@ -33,7 +33,9 @@ class Block:
     people: list[str]
     labels: list[str]
     present: np.ndarray  # source x step x label: share of repeats in which the label was given
-    scores: np.ndarray  # the same with the confidence, 0 where the label was not given; NaN where none was told
+    scores: (
+        np.ndarray
+    )  # the same with the confidence, 0 where the label was not given; NaN where none was told
     unedited: np.ndarray  # source x label, NaN where the unedited photograph has no answer
     n_missing: int  # source images left out because a step has no usable answer
     empty: int  # answers without any label: an outcome of its own, counted, and not a zero
@@ -70,7 +72,9 @@ def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataF
     pictures = kept.select("picture", "person").unique(maintain_order=True).sort("picture")
     labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
     cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
-    plain = _fill(asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan]))
+    plain = _fill(
+        asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
+    )
     return Block(
         system, attribute, values, pictures["picture"].to_list(), pictures["person"].to_list(), labels,
         present=cube[0], scores=cube[1], unedited=plain[0][:, 0],
@@ -109,7 +113,9 @@ def _fill(
         count[rows[picture], steps.get(value, 0)] = number
     present = np.zeros((len(rows), len(values), len(labels)))
     scores = present.copy()
-    given = answered.filter(pl.col("tag").is_not_null()).select("picture", "value", "repeat", "tag", "confidence")
+    given = answered.filter(pl.col("tag").is_not_null()).select(
+        "picture", "value", "repeat", "tag", "confidence"
+    )
     once = given.group_by("picture", "value", "repeat", "tag").agg(pl.col("confidence").max())
     if len(once):
         place = (

@@ -93,7 +93,13 @@ def block_rows(found: BlockSlopes) -> Iterator[Row]:
         ends = any_flip(block.present, found.clusters)
         yield {**base, "measure": "any_flip", **_ends(ends), "unit": "share of source images"}
     asked = len(block.values) * (len(block.pictures) + block.n_missing)
-    yield {**base, "measure": "empty_answers", **_ends(wilson(block.empty, asked)), "n": asked, "unit": "share of answers"}
+    yield {
+        **base,
+        "measure": "empty_answers",
+        **_ends(wilson(block.empty, asked)),
+        "n": asked,
+        "unit": "share of answers",
+    }
 
 
 def group_rows(block: Block, options: Options) -> Iterator[Row]:
@@ -148,7 +154,13 @@ def _logistic_row(found: BlockSlopes, place: int, base: Row) -> Row:
     if np.isinf(slope):
         note += f"; every one of them towards {'+' if slope > 0 else '-'}: no finite slope"
     ends = Interval(slope, found.logistic.low[place], found.logistic.high[place])
-    return {**base, "measure": "logistic_slope", **_ends(ends), "unit": "log odds per unit of the value", "note": note}
+    return {
+        **base,
+        "measure": "logistic_slope",
+        **_ends(ends),
+        "unit": "log odds per unit of the value",
+        "note": note,
+    }
 
 
 def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:

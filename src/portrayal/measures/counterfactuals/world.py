@@ -40,7 +40,16 @@ def shipped_table(name: str) -> pl.DataFrame:
     text = (files("portrayal.language") / "lexicons" / f"{name}.csv").read_text(encoding="utf-8")
     return pl.DataFrame(list(csv.DictReader(text.splitlines())), infer_schema_length=None).with_columns(
         pl.col(column).cast(pl.Float64)
-        for column in ("bls_n", "bls_women", "bls_p_women", "search_n", "search_women", "search_p_women", "slope", "share")
+        for column in (
+            "bls_n",
+            "bls_women",
+            "bls_p_women",
+            "search_n",
+            "search_women",
+            "search_p_women",
+            "slope",
+            "share",
+        )
         if column in text.partition("\n")[0].split(",")
     )
 
@@ -95,7 +104,9 @@ def corrected_share(
     """
     counts, read = np.asarray(confusion, dtype=float), np.asarray(read, dtype=float)
     if np.any(counts.sum(axis=1) == 0):
-        raise PortrayalError("a group has no validated case. The reader's error is unknown there; validate some.")
+        raise PortrayalError(
+            "a group has no validated case. The reader's error is unknown there; validate some."
+        )
     value = _unmix(read, counts)
     if value is None:
         raise PortrayalError(
@@ -177,7 +188,11 @@ def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFram
     names = pl.col("occupation").str.strip_chars().str.to_lowercase()
     known = shares.select(names.alias("name"), "share").unique("name", keep="first", maintain_order=True)
     named = slopes.with_columns(pl.col("label").str.strip_chars().str.to_lowercase().alias("name"))
-    return named.join(known, on="name", how="inner").select("system", "label", "slope", "share").sort("system", "label")
+    return (
+        named.join(known, on="name", how="inner")
+        .select("system", "label", "slope", "share")
+        .sort("system", "label")
+    )
 
 
 def masculine_shares() -> pl.DataFrame:
@@ -206,7 +221,9 @@ def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
     return true / true.sum()
 
 
-def _redraw(read: np.ndarray, confusion: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _redraw(
+    read: np.ndarray, confusion: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     again = rng.multinomial(int(read.sum()), read / read.sum()).astype(float)
     rows = [rng.multinomial(int(row.sum()), row / row.sum()) for row in confusion]
     return again, np.array(rows, dtype=float)

@@ -117,7 +117,11 @@ def _write(made: Series, entry: dict[str, Any], folder: Path) -> Iterator[dict[s
 
 
 def _save(
-    folder: Path, rows: list[dict[str, Any]], readings: list[Readings], left_out: list[dict[str, Any]], manipulator: Manipulator
+    folder: Path,
+    rows: list[dict[str, Any]],
+    readings: list[Readings],
+    left_out: list[dict[str, Any]],
+    manipulator: Manipulator,
 ) -> None:
     """Write the tables, the manifest last: its presence says that everything is there."""
     kinds = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
@@ -127,7 +131,10 @@ def _save(
 
 
 def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:
-    files = [[row["picture"], Path(row["file"]).stat().st_size, row["file"]] for row in pictures.iter_rows(named=True)]
+    files = [
+        [row["picture"], Path(row["file"]).stat().st_size, row["file"]]
+        for row in pictures.iter_rows(named=True)
+    ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
     text = json.dumps([files, manipulator.identity, asdict(recipe), spans, 2], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -84,7 +84,18 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
         light = np.array([each.lightness for each in readings])
         ends = _mean(light[:, -1] - light[:, 0])
         note = "no independent reader of race is trusted here; this says only how the skin's lightness moves"
-        return [_row("lightness from lowest to highest value", attribute, ends, len(light), "luma levels", "", None, note)]
+        return [
+            _row(
+                "lightness from lowest to highest value",
+                attribute,
+                ends,
+                len(light),
+                "luma levels",
+                "",
+                None,
+                note,
+            )
+        ]
     female = np.array([each.female for each in readings])
     shift, n = _mean(female[:, 0] - female[:, -1]), len(female)
     if attribute == "placebo":
@@ -93,8 +104,24 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
         return [row]
     share = wilson(float(monotone(female, falling=True).sum()), n)
     return [
-        _row("perceived gender moves", attribute, shift, n, "P(female), lowest less highest", "at least 0.5", shift.value >= 0.5),
-        _row("perceived gender is monotone", attribute, share, n, "share of faces", "at least 0.8", share.value >= 0.8),
+        _row(
+            "perceived gender moves",
+            attribute,
+            shift,
+            n,
+            "P(female), lowest less highest",
+            "at least 0.5",
+            shift.value >= 0.5,
+        ),
+        _row(
+            "perceived gender is monotone",
+            attribute,
+            share,
+            n,
+            "share of faces",
+            "at least 0.8",
+            share.value >= 0.8,
+        ),
     ]
 
 
@@ -154,7 +181,14 @@ def _mean(values: np.ndarray) -> Interval:
 
 
 def _row(
-    check: str, attribute: str, ends: Interval, n: int, unit: str, needs: str, passed: bool | None, note: str = ""
+    check: str,
+    attribute: str,
+    ends: Interval,
+    n: int,
+    unit: str,
+    needs: str,
+    passed: bool | None,
+    note: str = "",
 ) -> dict[str, Any]:
     value, low, high = (float(end) if np.isfinite(end) else None for end in ends)
     return {

@@ -55,7 +55,9 @@ def export(weights: Path | str, folder: Path | str) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in sorted(folder.glob("*.onnx"))}
 
 
-def _write(network: nn.Module, inputs: tuple[Tensor, ...], into: list[str], out: list[str], path: Path) -> None:
+def _write(
+    network: nn.Module, inputs: tuple[Tensor, ...], into: list[str], out: list[str], path: Path
+) -> None:
     """Export with a free batch size, then halve the weights."""
     import warnings
 

@@ -39,8 +39,12 @@ def folder_stimuli(folder: Path, source: str = "", license_: str = "", consent: 
             f"no series in {folder}. Expected series.csv, or files named PICTURE_ATTRIBUTE_VALUE.png."
         )
     if lacking := {"file", "picture", "attribute", "value"} - set(rows[0]):
-        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value.")
-    return pl.DataFrame([_stimulus(row, folder, source, license_, consent) for row in rows], infer_schema_length=None)
+        raise PortrayalError(
+            f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value."
+        )
+    return pl.DataFrame(
+        [_stimulus(row, folder, source, license_, consent) for row in rows], infer_schema_length=None
+    )
 
 
 def _by_name(folder: Path) -> list[dict[str, str | None]]:
@@ -52,7 +56,9 @@ def _by_name(folder: Path) -> list[dict[str, str | None]]:
     return rows
 
 
-def _stimulus(row: dict[str, str | None], folder: Path, source: str, license_: str, consent: str) -> dict[str, object]:
+def _stimulus(
+    row: dict[str, str | None], folder: Path, source: str, license_: str, consent: str
+) -> dict[str, object]:
     path = folder / str(row["file"])
     entry = {"source": row.get("source") or source, "consent": row.get("consent") or consent}
     require_consent(entry, str(row["file"]))

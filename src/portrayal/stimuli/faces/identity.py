@@ -31,7 +31,9 @@ def embed(pictures: Sequence[Any], landmarks: np.ndarray) -> np.ndarray:
     # The reader's crop has padding 0.2 around the same mean face; this network was trained with 0.25.
     template = (CHIP * 1.4 - 0.2 + PADDING) / (1 + 2 * PADDING) * SIDE
     chips = [crop(picture, fit_similarity(landmarks, template), SIDE) for picture in pictures]
-    return np.array([np.array(_network().compute_face_descriptor(np.ascontiguousarray(chip))) for chip in chips])
+    return np.array(
+        [np.array(_network().compute_face_descriptor(np.ascontiguousarray(chip))) for chip in chips]
+    )
 
 
 @cache
@@ -45,5 +47,9 @@ def _network() -> Any:
 
 def _weights() -> Path:
     spec = find_spec("face_recognition_models")
-    folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path("/nowhere")
+    folder = (
+        Path(spec.submodule_search_locations[0])
+        if spec and spec.submodule_search_locations
+        else Path("/nowhere")
+    )
     return folder / "models" / "dlib_face_recognition_resnet_model_v1.dat"

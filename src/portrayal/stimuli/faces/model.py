@@ -43,7 +43,9 @@ class Manipulator:
         made = self.decode(np.repeat(code, len(attributes), axis=0), attributes)
         return made[1:] - made[:1]
 
-    def placebo_edits(self, code: np.ndarray, start: np.ndarray, values: np.ndarray, size: float, seed: int) -> np.ndarray:
+    def placebo_edits(
+        self, code: np.ndarray, start: np.ndarray, values: np.ndarray, size: float, seed: int
+    ) -> np.ndarray:
         """Return edits along a random direction of the code, as large (root mean square, per unit) as `size`."""
         direction = np.random.default_rng(seed).standard_normal(code.shape)
         direction /= np.linalg.norm(direction) / np.sqrt(direction.size)
@@ -53,7 +55,9 @@ class Manipulator:
         made = self.decode(codes, np.repeat(start[None], len(codes), axis=0))
         return made[1:] - made[:1]
 
-    def _unit(self, code: np.ndarray, start: np.ndarray, direction: np.ndarray, size: float, reach: float) -> float:
+    def _unit(
+        self, code: np.ndarray, start: np.ndarray, direction: np.ndarray, size: float, reach: float
+    ) -> float:
         """Find how far to go in the code so that the far ends change as much as the real axis does."""
         unit = 0.1
         for _ in range(4):
@@ -74,10 +78,14 @@ def open_manipulator(folder: Path | str | None = None) -> Manipulator:
     place = Path(folder) if folder else SHIPPED
     paths = [place / "encoder.onnx", place / "decoder.onnx"]
     if not all(path.exists() for path in paths):
-        raise PortrayalError(f"no manipulator in {place}. Expected encoder.onnx and decoder.onnx; see portrayal faces train.")
+        raise PortrayalError(
+            f"no manipulator in {place}. Expected encoder.onnx and decoder.onnx; see portrayal faces train."
+        )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    sessions = [onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]) for path in paths]
+    sessions = [
+        onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]) for path in paths
+    ]
     about_file = place / "model.json"
     about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.exists() else {}
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()

@@ -71,5 +71,7 @@ def _back(values: np.ndarray, similarity: Similarity, window: tuple[int, int, in
     layers = []
     for layer in np.moveaxis(values, -1, 0):
         image = Image.fromarray(layer.astype(np.float32))
-        layers.append(np.asarray(image.transform(size, Image.Transform.AFFINE, data, Image.Resampling.BILINEAR)))
+        layers.append(
+            np.asarray(image.transform(size, Image.Transform.AFFINE, data, Image.Resampling.BILINEAR))
+        )
     return np.stack(layers, axis=-1)

@@ -44,7 +44,12 @@ def train_and_export(packed: Path, out: Path, chosen: dict[str, Any]) -> str:
 
 
 def apply_table(
-    table: Path, out: Path, attributes: Sequence[str], poles: Sequence[str], model: Path | None = None, size: int = 512
+    table: Path,
+    out: Path,
+    attributes: Sequence[str],
+    poles: Sequence[str],
+    model: Path | None = None,
+    size: int = 512,
 ) -> str:
     """Make the series of a table of pictures; returns where they are and what was left out."""
     import polars as pl
@@ -56,8 +61,13 @@ def apply_table(
     for attribute in attributes:
         steps(attribute)  # refuses what cannot be varied
     recipe = Recipe(tuple(attributes), tuple(poles), placebo=False, size=size)
-    folder = build(read_pictures(table), open_manipulator(str(model) if model else None), recipe, out.absolute())
+    folder = build(
+        read_pictures(table), open_manipulator(str(model) if model else None), recipe, out.absolute()
+    )
     made, left = pl.read_parquet(folder / MANIFEST), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()
-    lines = [f"{made.height} pictures in {folder}", *(f"{number} picture(s): {reason}" for reason, number in reasons)]
+    lines = [
+        f"{made.height} pictures in {folder}",
+        *(f"{number} picture(s): {reason}" for reason, number in reasons),
+    ]
     return "\n".join(lines)

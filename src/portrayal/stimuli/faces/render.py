@@ -38,7 +38,9 @@ class Person:
 
 def draw_person(rng: np.random.Generator, masculinity: float | None = None) -> Person:
     """Draw a person's parameters; age and hair lean with masculinity, as they do in photographs."""
-    value = float(rng.choice([-1.0, 1.0]) + 0.1 * rng.standard_normal()) if masculinity is None else masculinity
+    value = (
+        float(rng.choice([-1.0, 1.0]) + 0.1 * rng.standard_normal()) if masculinity is None else masculinity
+    )
     tone = rng.uniform(0.25, 0.95)
     skin = np.array([0.95, 0.75, 0.62]) * tone + rng.normal(0, 0.02, 3)
     return Person(
@@ -74,9 +76,15 @@ def render(person: Person, margin: int = 0) -> np.ndarray:
     stubble = np.clip(0.12 + 0.1 * m, 0, 0.4) * _ellipse(x, y, 64, 104, 30 * wide, 24) * head
     _paint(picture, stubble, np.array(person.hair) * 0.7)
     for line in (34, 39):
-        _paint(picture, 0.12 * (1 + person.age) * head * np.exp(-((y - line) ** 2)) * (np.abs(x - 64) < 18), np.zeros(3))
+        _paint(
+            picture,
+            0.12 * (1 + person.age) * head * np.exp(-((y - line) ** 2)) * (np.abs(x - 64) < 18),
+            np.zeros(3),
+        )
     _features(picture, x, y, person)
-    grain = np.random.default_rng(person.grain).normal(0, 0.015, (side, side, 1)).repeat(FINE, 0).repeat(FINE, 1)
+    grain = (
+        np.random.default_rng(person.grain).normal(0, 0.015, (side, side, 1)).repeat(FINE, 0).repeat(FINE, 1)
+    )
     picture = picture * (1 + person.light * (x - 64) / 64)[:, :, None] + grain
     small = picture.reshape(side, FINE, side, FINE, 3).mean(axis=(1, 3))
     return np.clip(np.rint(small * 255), 0, 255).astype(np.uint8)
@@ -108,7 +116,9 @@ def pack_rendered(out: Path | str, count: int = 2400, held: float = 1 / 6, seed:
         values=values,
         names=np.arange(count).astype(str),
         parts=np.where(np.arange(count) < count * held, "held", "train"),
-        about=json.dumps({"source": "drawn by portrayal.stimuli.faces.render", "seed": seed, "columns": COLUMNS}),
+        about=json.dumps(
+            {"source": "drawn by portrayal.stimuli.faces.render", "seed": seed, "columns": COLUMNS}
+        ),
     )
 
 
@@ -116,7 +126,9 @@ def _features(picture: np.ndarray, x: np.ndarray, y: np.ndarray, person: Person)
     """Brows, eyes, nose and mouth."""
     m = person.masculinity
     for side in (45, 83):
-        brow = _soft(1.6 + 0.5 * m - np.abs(y - 42 + 0.25 * m - ((x - side) / 12) ** 2)) * (np.abs(x - side) < 11)
+        brow = _soft(1.6 + 0.5 * m - np.abs(y - 42 + 0.25 * m - ((x - side) / 12) ** 2)) * (
+            np.abs(x - side) < 11
+        )
         _paint(picture, np.clip(brow, 0, 1), np.array(person.hair) * 0.8)
         _paint(picture, _ellipse(x, y, side, 52, 8, 4 - 0.3 * m), np.full(3, 0.95))
         _paint(picture, _ellipse(x, y, side, 52, 3.4, 3.4), person.iris)

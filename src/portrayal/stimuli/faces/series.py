@@ -79,7 +79,11 @@ def make_series(
     """
     if seen.face is None or seen.reason:
         raise PortrayalError(f"this face is not manipulated: {REASONS[seen.reason or 'no face']}.")
-    wanted = steps("gender" if attribute == "placebo" else attribute) if values is None else np.asarray(values, float)
+    wanted = (
+        steps("gender" if attribute == "placebo" else attribute)
+        if values is None
+        else np.asarray(values, float)
+    )
     aligned = np.asarray(seen.aligned)
     code, start = manipulator.encode(aligned)
     edits = _edits(manipulator, code, start, attribute, wanted, poles, seed)

@@ -48,7 +48,9 @@ def read_pictures(table: Path) -> pl.DataFrame:
         When a picture has no source or consent entry, or is labelled under 20.
     """
     if not table.is_file():
-        raise PortrayalError(f"no table of pictures at {table}. Expected a CSV with file, source and consent.")
+        raise PortrayalError(
+            f"no table of pictures at {table}. Expected a CSV with file, source and consent."
+        )
     rows = pl.read_csv(table, infer_schema=False)
     if "file" not in rows.columns:
         raise PortrayalError(f"{table.name} lacks column 'file' (found: {', '.join(rows.columns)}).")

@@ -143,7 +143,9 @@ class Trainer:
         mixed = torch.lerp(face, face[other], share[..., None, None])
         seen = disturbed(mixed, self.random).contiguous(memory_format=torch.channels_last)
         blend = torch.lerp(values, values[other], share)
-        losses = [objective.reading_loss(reader(seen).float(), blend).mean() for reader in self.networks["readers"]]
+        losses = [
+            objective.reading_loss(reader(seen).float(), blend).mean() for reader in self.networks["readers"]
+        ]
         self._note("reader", losses[0])
         return torch.stack(losses).sum()
 
@@ -267,7 +269,10 @@ def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
     """Return the averaged weights that make the model, in half precision, as they ship."""
     kept = {"encoder": "encoder", "decoder": "decoder", "reader": "readers.0"}
     return {
-        name: {key: value.half().cpu() for key, value in trainer.averaged.get_submodule(path).state_dict().items()}
+        name: {
+            key: value.half().cpu()
+            for key, value in trainer.averaged.get_submodule(path).state_dict().items()
+        }
         for name, path in kept.items()
     }
 

@@ -21,7 +21,7 @@ from pydantic import Field
 from portrayal.study import Settings, SystemSettings, validate
 from portrayal.systems.encoders.local import LocalEncoder
 
-SPREAD = 0.05  # deviation of a target's component: cosines stay far from their bounds
+SPREAD = 0.01  # deviation of a target's component: cosines stay far from their bounds
 TILT = 0.5  # how far an attribute leans away from its axis
 
 
