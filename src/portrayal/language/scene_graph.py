@@ -139,9 +139,7 @@ def _verb_name(verb: Token) -> str:
 def _with_object(verb: Token, who: list[str]) -> list[tuple[str, ...]]:
     word = _verb_name(verb)
     if tree.is_passive(verb):
-        agents = [
-            n for c in verb.children if c.dep_ == "agent" for p in c.children for n in tree.nouns(p)
-        ]
+        agents = [n for c in verb.children if c.dep_ == "agent" for p in c.children for n in tree.nouns(p)]
         return [(tree.name(agent), word, subject) for agent in agents for subject in who]
     targets = tree.objects(verb)
     if not targets:  # 'helps a woman put on her coat'
@@ -158,9 +156,7 @@ def _with_place(verb: Token, who: list[str]) -> list[tuple[str, ...]]:
         if child.dep_ == "dobj":  # hung on the object by the parser, said of the verb
             found += [pair for pair in tree.places(child) if pair[0] in tree.OF_THE_VERB]
     word = "" if verb.lemma_ == "be" and not tree.is_passive(verb) else _verb_name(verb)
-    return [
-        (subject, f"{word} {words}".strip(), tree.name(noun)) for words, noun in found for subject in who
-    ]
+    return [(subject, f"{word} {words}".strip(), tree.name(noun)) for words, noun in found for subject in who]
 
 
 def _predicates(verb: Token, who: list[str]) -> list[tuple[str, ...]]:

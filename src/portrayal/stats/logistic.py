@@ -42,7 +42,7 @@ def fit(
     features: np.ndarray,
     outcome: np.ndarray,
     weights: np.ndarray,
-    C: float = 1.0,  # noqa: N803 - the name everybody knows
+    C: float = 1.0,
     tolerance: float = TOLERANCE,
     device: str = "",
 ) -> Fits:
@@ -128,9 +128,7 @@ def _conjugate_gradients(design: Any, curve: Any, penalty: Any, inverse: Any, gr
     return step
 
 
-def _damped(
-    design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, xp: Any
-) -> Any:
+def _damped(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, xp: Any) -> Any:
     """Halve the step of any fit whose loss would rise."""
     before = _loss(design, outcome, weights, penalty, solution, xp)
     for _ in range(20):

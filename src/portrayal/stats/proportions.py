@@ -1,69 +1,107 @@
-"""Shares of independent units and their differences, with intervals that hold at small counts.
-
-A unit's value is a share between 0 and 1: whether its one caption did it, or the share of its captions that did.
-With values of 0 and 1 only, Wilson's and Newcombe's intervals are used [1]_; otherwise the t interval of the means.
+"""Shares of two groups compared, a trend of shares, and a share corrected for the detector that counted it.
 
 References
 ----------
-.. [1] Newcombe (1998), Interval estimation for the difference between independent proportions, method 10,
-   Statistics in Medicine 17, 873-890.
+.. [1] Newcombe (1998), Interval estimation for the difference between independent proportions, Statistics in
+   Medicine 17, 873-890, method 10.
+.. [2] Katz, Baptista, Azen, Pike (1978), Obtaining confidence intervals for the risk ratio, Biometrics 34,
+469-474.
+.. [3] Armitage (1955), Tests for linear trends in proportions and frequencies, Biometrics 11, 375-386.
+.. [4] Rogan, Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of
+   Epidemiology 107, 71-76.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from scipy import stats
 
-from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import Interval, wilson
 
 
-def share(values: np.ndarray) -> Interval:
-    """Return the mean of the units' values with its interval; without units all three are NaN."""
-    values = np.asarray(values, dtype=float)
-    if _is_binary(values):
-        return wilson(float(values.sum()), len(values))
-    return clustered_mean(values, np.arange(len(values)))
+class Comparison(NamedTuple):
+    """An interval and a two-sided p."""
+
+    interval: Interval
+    p: float
 
 
-def difference(first: np.ndarray, second: np.ndarray) -> tuple[Interval, float]:
-    """Return the first share minus the second with its interval, and a two-sided p-value.
+def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Comparison:
+    """Return the difference of two shares, Newcombe's interval [1]_ and Fisher's exact p.
 
     Examples
     --------
-    >>> interval, p = difference(np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32]))
-    >>> [round(end, 4) for end in interval]  # Newcombe's Table II, example (a), method 10
+    >>> [round(end, 4) for end in share_difference(56, 70, 48, 80).interval]
     [0.2, 0.0524, 0.3339]
     """
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if not len(first) or not len(second):
-        return Interval(np.nan, np.nan, np.nan), np.nan
-    if not (_is_binary(first) and _is_binary(second)):
-        return _welch(first, second)
-    a, b = wilson(first.sum(), len(first)), wilson(second.sum(), len(second))
-    gap = a.value - b.value
-    low = gap - np.hypot(a.value - a.low, b.high - b.value)
-    high = gap + np.hypot(a.high - a.value, b.value - b.low)
-    return Interval(float(gap), float(low), float(high)), _pooled_test(first, second)
+    first, second = wilson(hits, n), wilson(base_hits, base_n)
+    return Comparison(newcombe(first, second), _fisher(hits, n, base_hits, base_n))
 
 
-def _is_binary(values: np.ndarray) -> bool:
-    return bool(np.isin(values, (0.0, 1.0)).all())
+def newcombe(first: Interval, second: Interval) -> Interval:
+    """Return the difference of two independent shares from their Wilson intervals [1]_."""
+    gap = first.value - second.value
+    below = np.hypot(first.value - first.low, second.high - second.value)
+    above = np.hypot(first.high - first.value, second.value - second.low)
+    return Interval(float(gap), float(gap - below), float(gap + above))
 
 
-def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
-    """Fisher's exact test where a count is small, else the pooled z test."""
-    table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
-    if table.min() < 10:
-        return float(stats.fisher_exact(table).pvalue)
-    pooled = table[:, 0].sum() / table.sum()
-    error = np.sqrt(pooled * (1 - pooled) * (1 / len(first) + 1 / len(second)))
-    return float(2 * stats.norm.sf(abs(first.mean() - second.mean()) / error))
+def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Comparison:
+    """Return the ratio of two shares, its interval on the log scale [2]_; none where a side has no hit."""
+    if min(n, base_n) == 0 or base_hits == 0:
+        return Comparison(Interval(np.nan, np.nan, np.nan), _fisher(hits, n, base_hits, base_n))
+    ratio = (hits / n) / (base_hits / base_n)
+    p = _fisher(hits, n, base_hits, base_n)
+    if hits == 0:
+        return Comparison(Interval(ratio, np.nan, np.nan), p)
+    error = np.sqrt(1 / hits - 1 / n + 1 / base_hits - 1 / base_n)
+    half = stats.norm.ppf(0.5 + level / 2) * error
+    return Comparison(Interval(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half))), p)
 
 
-def _welch(first: np.ndarray, second: np.ndarray) -> tuple[Interval, float]:
-    gap = float(first.mean() - second.mean())
-    if min(len(first), len(second)) < 2:
-        return Interval(gap, np.nan, np.nan), np.nan
-    test = stats.ttest_ind(first, second, equal_var=False)
-    ends = test.confidence_interval()
-    return Interval(gap, float(ends.low), float(ends.high)), float(test.pvalue)
+def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Comparison:
+    """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
+
+    The interval allows each position its own variance, with one hit and one miss added a position (so that a
+    position at 0 or 1 does not count as known for certain).
+    """
+    x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
+    if len(np.unique(x[total > 0])) < 2:
+        return Comparison(Interval(np.nan, np.nan, np.nan), np.nan)
+    centred = x - np.average(x, weights=total)
+    spread = np.sum(total * centred**2)
+    slope = np.sum(centred * k) / spread
+    smoothed = (k + 1) / (total + 2)
+    error = np.sqrt(np.sum(total * centred**2 * smoothed * (1 - smoothed))) / spread
+    half = stats.norm.ppf(0.975) * error
+    pooled = k.sum() / total.sum()
+    null_error = np.sqrt(pooled * (1 - pooled) / spread)
+    p = 2 * stats.norm.sf(abs(slope) / null_error) if null_error > 0 else np.nan
+    return Comparison(Interval(float(slope), float(slope - half), float(slope + half)), float(p))
+
+
+def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:
+    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_.
+
+    Raises
+    ------
+    PortrayalError
+        When sensitivity and specificity add to 1: the detector cannot see what it should detect.
+    """
+    seen = sensitivity + specificity - 1
+    if abs(seen) < 1e-9:
+        raise PortrayalError(
+            "the detector flags as often with as without what it should detect. It cannot be corrected."
+        )
+    return float(np.clip((flagged + specificity - 1) / seen, 0.0, 1.0))
+
+
+def _fisher(hits: int, n: int, base_hits: int, base_n: int) -> float:
+    if min(n, base_n) == 0:
+        return float("nan")
+    table = [[hits, n - hits], [base_hits, base_n - base_hits]]
+    return float(stats.fisher_exact(table).pvalue)

@@ -82,7 +82,14 @@ def measure(stages: Stages, options: Options) -> Outcome:
             cases += _cases(rule, found[rule.name], stage)
         hits = pl.concat([table.select("image", "caption") for table in found.values()])
         rows += by_group(
-            TECHNIQUE, QUANTITY, stages, stage, stages.truth(), shares(stages, stage, hits), "share of captions", UPPER
+            TECHNIQUE,
+            QUANTITY,
+            stages,
+            stage,
+            stages.truth(),
+            shares(stages, stage, hits),
+            "share of captions",
+            UPPER,
         )
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 

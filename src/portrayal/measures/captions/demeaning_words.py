@@ -16,7 +16,7 @@ from functools import lru_cache
 import polars as pl
 
 from portrayal.language import wordnet
-from portrayal.language.word_lists import mask, synsets_of
+from portrayal.language.harm_lists import mask, synsets_of
 from portrayal.measures.captions.diversity import sentence
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import (

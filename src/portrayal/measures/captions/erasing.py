@@ -29,7 +29,7 @@ from portrayal.measures.captions.people import is_person
 from portrayal.measures.captions.scenarios import ancestors
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.proportions import share
+from portrayal.stats.unit_shares import share
 
 RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"
 EXCESS = "not recognised, beyond other objects of the same images"
@@ -94,7 +94,9 @@ def _near(synset: str) -> frozenset[str]:
     found: set[str] = set()
     edge = {synset}
     for _ in range(NEAR):
-        edge = {up for s in edge if not s.endswith((".unknown", ".prep")) for up in wordnet.load().hypernyms(s)}
+        edge = {
+            up for s in edge if not s.endswith((".unknown", ".prep")) for up in wordnet.load().hypernyms(s)
+        }
         found |= edge & ancestors(synset)
     return frozenset(found)
 
@@ -102,7 +104,11 @@ def _near(synset: str) -> frozenset[str]:
 def _rows(
     part: pl.DataFrame, told: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
 ) -> list[dict[str, Any]]:
-    said = {"axis": axis, "group": group, "note": "artifacts of the list for this group; technique of this project"}
+    said = {
+        "axis": axis,
+        "group": group,
+        "note": "artifacts of the list for this group; technique of this project",
+    }
     rows = []
     for quantity in (REPLACED, ABSENT):
         values = _per_image(part, pl.col("fate") == quantity)

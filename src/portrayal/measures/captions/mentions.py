@@ -70,7 +70,8 @@ def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
     table = table.with_columns(
         pl.lit(stage).alias("stage"),
         pl.coalesce(
-            pl.when(pl.col("kind") == kind).then(_synset_column("word", part)) for kind, part in _PARTS.items()
+            pl.when(pl.col("kind") == kind).then(_synset_column("word", part))
+            for kind, part in _PARTS.items()
         ).alias("synset"),
         _synset_column("subject", "n").alias("subject_synset"),
         _synset_column("object", "n").alias("object_synset"),
@@ -113,8 +114,7 @@ def synset_of(word: str, part: str) -> str | None:
 
 
 _PREPOSITIONS = frozenset(
-    "in on at by with of near under over above below behind beside between inside outside along across past down up"
-    " off out through around against next to from for without full like as onto into towards toward".split()
+    ["in", "on", "at", "by", "with", "of", "near", "under", "over", "above", "below", "behind", "beside", "between", "inside", "outside", "along", "across", "past", "down", "up", "off", "out", "through", "around", "against", "next", "to", "from", "for", "without", "full", "like", "as", "onto", "into", "towards", "toward"]
 )
 
 
@@ -133,7 +133,9 @@ def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tupl
     if "caption" in captions.columns:
         twice = captions.filter(pl.struct("image", "caption").is_duplicated())
         if len(twice):
-            faults.append(_fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique()))
+            faults.append(
+                _fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique())
+            )
         captions = captions.unique(["image", "caption"], keep="first", maintain_order=True)
     else:
         captions = captions.with_columns(pl.int_range(pl.len()).over("image").alias("caption"))
@@ -195,7 +197,9 @@ def _is_english(text: str) -> bool:
     return 2 * known > len(words)
 
 
-_FUNCTION_WORDS = frozenset("a an the and of with is are on at to his her their its two this that there".split())
+_FUNCTION_WORDS = frozenset(
+    ["a", "an", "the", "and", "of", "with", "is", "are", "on", "at", "to", "his", "her", "their", "its", "two", "this", "that", "there"]
+)
 _KNOWN: dict[str, bool] = {}
 
 

@@ -98,7 +98,9 @@ def common_types(stages: Stages, stage: str, most: int) -> list[str]:
     return [synset for synset in ordered if not is_person("-", synset)][:most]
 
 
-def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+def features(
+    boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]
+) -> tuple[np.ndarray, list[str]]:
     """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
     largest = (
         boxes.with_columns((pl.col("width") * pl.col("height")).alias("size"))
@@ -143,7 +145,9 @@ def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Op
     usable = (weights[outcome].sum(0) > 0) & (weights[~outcome].sum(0) > 0)
     again = fit(matrix, outcome, weights[:, usable]).coefficients[-1]
     whole = float(fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[-1, 0])
-    spread = Interval(float(fits.coefficients[-1].mean()), *np.quantile(fits.coefficients[-1], [0.025, 0.975]))
+    spread = Interval(
+        float(fits.coefficients[-1].mean()), *np.quantile(fits.coefficients[-1], [0.025, 0.975])
+    )
     return Effect(synset, len(outcome), whole, spread, *_bootstrap(whole, again), accuracy)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.language.word_lists import read_list
+from portrayal.language.harm_lists import read_list
 
 THRESHOLD = 0.005  # section 4.1.1
 SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart

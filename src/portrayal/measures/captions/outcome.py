@@ -12,7 +12,7 @@ import polars as pl
 
 from portrayal.measures.captions.stages import Stages, where_it_arises
 from portrayal.stats.intervals import Interval
-from portrayal.stats.proportions import difference, share
+from portrayal.stats.unit_shares import difference, share
 
 ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
 
@@ -131,7 +131,9 @@ def by_group(
     if overall:
         everyone = np.array([values[image] for image in stages.images if image in values])
         missing = len(stages.images) - len(everyone)
-        rows.append(_share_row(technique, quantity, stage, truth, everyone, missing, {"group": "all", **said}))
+        rows.append(
+            _share_row(technique, quantity, stage, truth, everyone, missing, {"group": "all", **said})
+        )
     for axis in stages.axes():
         members = _members(stages.groups(axis))
         told = {**said, "note": _assigned(note, stages, axis), "axis": axis}
@@ -163,7 +165,13 @@ def _assigned(note: str, stages: Stages, axis: str) -> str:
 
 
 def _share_row(
-    technique: Technique, quantity: str, stage: str, truth: str | None, array: np.ndarray, missing: int, said: dict
+    technique: Technique,
+    quantity: str,
+    stage: str,
+    truth: str | None,
+    array: np.ndarray,
+    missing: int,
+    said: dict,
 ) -> dict[str, Any]:
     return row(
         technique,

@@ -7,7 +7,7 @@ from functools import lru_cache
 import polars as pl
 
 from portrayal.language import wordnet
-from portrayal.language.word_lists import read_list
+from portrayal.language.harm_lists import read_list
 from portrayal.measures.captions.stages import Stages
 
 
@@ -45,7 +45,9 @@ def with_person(objects: pl.DataFrame) -> pl.DataFrame:
 def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
     objects = with_person(stages.at(stage, "object"))
-    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
+    denied = (
+        stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
+    )
     said = objects.filter(pl.col("person")).join(
         denied, left_on=["image", "caption", "word"], right_on=["image", "caption", "subject"], how="anti"
     )

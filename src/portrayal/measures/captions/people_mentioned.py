@@ -38,10 +38,20 @@ def measure(stages: Stages, options: Options) -> Outcome:
     for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stage == truth:
             continue
-        values = {i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown}
+        values = {
+            i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown
+        }
         bound = ESTIMATE if truth == HUMAN_LABELS else UPPER
         rows += by_group(
-            TECHNIQUE, QUANTITY, stages, stage, truth, values, "share of captions", bound, _basis(truth, options)
+            TECHNIQUE,
+            QUANTITY,
+            stages,
+            stage,
+            truth,
+            values,
+            "share of captions",
+            bound,
+            _basis(truth, options),
         )
         cases += _cases(stages, stage, values)
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)

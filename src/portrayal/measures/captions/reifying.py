@@ -120,7 +120,9 @@ def _looks_row(
 def _null_error(parts: list[tuple[np.ndarray, np.ndarray]]) -> float:
     """The standard error of the mean area when scores say nothing (Mann-Whitney), folds independent."""
     variance = [
-        (len(flags) + 1) / (12 * flags.sum() * (~flags).sum()) for _, flags in parts if 0 < flags.sum() < len(flags)
+        (len(flags) + 1) / (12 * flags.sum() * (~flags).sum())
+        for _, flags in parts
+        if 0 < flags.sum() < len(flags)
     ]
     return float(np.sqrt(sum(variance)) / len(variance))
 

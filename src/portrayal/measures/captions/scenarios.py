@@ -12,7 +12,7 @@ from functools import lru_cache
 import polars as pl
 
 from portrayal.language import wordnet
-from portrayal.language.word_lists import synsets_of
+from portrayal.language.harm_lists import synsets_of
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.stages import Stages
 
@@ -46,7 +46,11 @@ def _non_imageable(said: pl.DataFrame, options: Options) -> pl.DataFrame:
     verb = pl.col("word").str.split(" ").list.first()
     flag = (
         ((pl.col("kind") == "object") & pl.col("synset").is_in(list(nouns)))
-        | ((pl.col("kind") == "attribute") & pl.col("word").is_in(adjectives) & pl.col("subject").is_in(_people(said)))
+        | (
+            (pl.col("kind") == "attribute")
+            & pl.col("word").is_in(adjectives)
+            & pl.col("subject").is_in(_people(said))
+        )
         | ((pl.col("kind") == "relation") & ~pl.col("synset").str.ends_with(".prep") & ~verb.is_in(verbs))
     )
     return said.select("row", flag.fill_null(False).alias(NON_IMAGEABLE))
@@ -72,7 +76,9 @@ def _compare_objects(said: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         .unique()
         .with_columns(pl.lit(True).alias("specific"))
     )
-    table = said.join(same, on=["image", "synset"], how="left").join(below, on=["image", "synset"], how="left")
+    table = said.join(same, on=["image", "synset"], how="left").join(
+        below, on=["image", "synset"], how="left"
+    )
     table = table.join(above, on="row", how="left")
     right = pl.col("same").fill_null(False) | pl.col("general").fill_null(False)
     specific = ~right & pl.col("specific").fill_null(False)
@@ -90,8 +96,7 @@ def _explode(table: pl.DataFrame) -> pl.DataFrame:
 
 
 TOO_HIGH = frozenset(
-    "entity.n.01 physical_entity.n.01 object.n.01 whole.n.02 artifact.n.01 abstraction.n.06 matter.n.03"
-    " instrumentality.n.03 living_thing.n.01 organism.n.01 causal_agent.n.01 attribute.n.02 unit.n.03".split()
+    ["entity.n.01", "physical_entity.n.01", "object.n.01", "whole.n.02", "artifact.n.01", "abstraction.n.06", "matter.n.03", "instrumentality.n.03", "living_thing.n.01", "organism.n.01", "causal_agent.n.01", "attribute.n.02", "unit.n.03"]
 )
 
 

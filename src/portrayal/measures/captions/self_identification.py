@@ -64,7 +64,9 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
         listed.filter(pl.col("part") == "a"), on="term"
     )
     columns = ["image", "caption", "axis", "group", "term"]
-    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(maintain_order=True)
+    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
+        maintain_order=True
+    )
 
 
 def _cases(imposed: pl.DataFrame) -> list[dict]:

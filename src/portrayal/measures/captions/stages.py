@@ -115,7 +115,9 @@ class Stages:
 
 def check_stages(stages: Stages) -> Stages:
     """Check every table's columns and that one image has one group on each axis."""
-    twice = stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
+    twice = (
+        stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
+    )
     if len(twice):
         raise PortrayalError(
             f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
@@ -133,9 +135,14 @@ def check_stages(stages: Stages) -> Stages:
 _ARISES = {
     (SYSTEM_CAPTIONS, HUMAN_LABELS): "it arose in the human captions the system learned from or in the system"
     " as a whole",
-    (SYSTEM_CAPTIONS, SYSTEM_LABELS): "the computer vision model did not cause it: it arose in the human captions"
-    " or in the language model",
-    (SYSTEM_CAPTIONS, HUMAN_CAPTIONS): "the human captions did not cause it: it arose in the system as a whole",
+    (
+        SYSTEM_CAPTIONS,
+        SYSTEM_LABELS,
+    ): "the computer vision model did not cause it: it arose in the human captions or in the language model",
+    (
+        SYSTEM_CAPTIONS,
+        HUMAN_CAPTIONS,
+    ): "the human captions did not cause it: it arose in the system as a whole",
     (HUMAN_CAPTIONS, HUMAN_LABELS): "it arose among the people who wrote the captions",
     (SYSTEM_LABELS, HUMAN_LABELS): "it arose in the computer vision model",
 }
@@ -144,9 +151,14 @@ _MITIGATION = {
     (HUMAN_CAPTIONS, HUMAN_LABELS): "obtain new human captions, with care, and train again",
     (SYSTEM_CAPTIONS, HUMAN_LABELS): "look at the language model; where a word alone does the harm, remove or"
     " replace it in the caption",
-    (SYSTEM_CAPTIONS, SYSTEM_LABELS): "look at the language model; where a word alone does the harm, remove or"
-    " replace it in the caption",
-    (SYSTEM_CAPTIONS, HUMAN_CAPTIONS): "look at the language model, the vision model or the training: attend to"
+    (
+        SYSTEM_CAPTIONS,
+        SYSTEM_LABELS,
+    ): "look at the language model; where a word alone does the harm, remove or replace it in the caption",
+    (
+        SYSTEM_CAPTIONS,
+        HUMAN_CAPTIONS,
+    ): "look at the language model, the vision model or the training: attend to"
     " the right part of the image, rely less on spurious correlations, handle rare labels, write more diverse"
     " captions",
     (SYSTEM_LABELS, HUMAN_LABELS): "change the vision model or its training: attend to the right part of the"
@@ -175,5 +187,7 @@ def where_it_arises(stage: str, truth: str | None) -> str:
 
 def mitigation(stage: str, truth: str | None) -> str:
     """Return what section 5.2 suggests for a harm at this pair of stages, with its warning."""
-    text = _MITIGATION.get((stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages")
+    text = _MITIGATION.get(
+        (stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages"
+    )
     return f"{text[0].upper()}{text[1:]}. {DELETION_WARNING}"
