@@ -106,6 +106,8 @@ def synset_of(word: str, part: str) -> str | None:
         if verb and words[0] not in _PREPOSITIONS:
             return table.most_common(words[0], "v")
         return f"{word}.prep"
+    if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
+        return wordnet.PERSON
     if len(words) > 1 and table.lemmas_of(word, part):
         return table.most_common(word, part)
     return table.most_common(words[-1] if part == "n" else word, part) or f"{word}.unknown"

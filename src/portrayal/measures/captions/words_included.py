@@ -5,7 +5,8 @@ upper bound; those whose word is correlated with a group at the ground-truth sta
 
     max over groups of P(group, synset) - P(group) P(synset),
 
-above a threshold are kept, and ranked by the word's false-positive rate.
+above a threshold are kept, and ranked by the word's false-positive rate. With few images chance alone passes the
+paper's threshold of 0.005, so a second count asks for three standard errors as well.
 
 References
 ----------
@@ -23,7 +24,10 @@ from portrayal.measures.captions.people import shares
 from portrayal.measures.captions.scenarios import SCENARIOS, scenarios
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
-ANY, KEPT = "any word included wrongly", "word correlated with a group included wrongly"
+ANY = "any word included wrongly"
+ABOVE = "word above the covariance threshold included wrongly"  # the paper's rule
+KEPT = "word correlated with a group included wrongly"  # and beyond chance
+CLEAR = 3.0  # standard errors: with few images chance alone passes the threshold
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
@@ -44,7 +48,9 @@ def _pairs(stages: Stages) -> list[tuple[str, str]]:
     return [(stage, truth) for stage in tested if truth is not None and stage != truth]
 
 
-def _kept(found: pl.DataFrame, stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
+def _kept(
+    found: pl.DataFrame, stages: Stages, stage: str, truth: str, options: Options
+) -> pl.DataFrame:
     related = covariances(stages, truth, groups_of_truth(stages, truth, options))
     cases = found.filter(pl.col("scenario").is_not_null())
     kept = cases.join(related, on=["kind", "synset"]).filter(pl.col("covariance") > options.threshold)
@@ -56,9 +62,7 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
     both = stages.covered(stage) & stages.covered(truth)
     present = stages.at(truth).group_by("kind", "synset").agg(pl.col("image").n_unique().alias("present"))
     wrong = cases.group_by("kind", "synset").agg(pl.col("image").n_unique().alias("wrong"))
-    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(
-        pl.col("present").fill_null(0)
-    )
+    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(pl.col("present").fill_null(0))
     absent = (len(both) - pl.col("present")).clip(1)
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))
 
@@ -66,13 +70,16 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
 def _rows(stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.DataFrame) -> list[dict]:
     inside = stages.covered(truth)
     wrong = found.filter(pl.col("scenario").is_not_null())
-    said = {"any": (ANY, wrong), "kept": (KEPT, kept)}
+    clear = kept.filter(pl.col("covariance") > CLEAR * pl.col("error"))
+    said = {"any": (ANY, wrong), "above": (ABOVE, kept), "kept": (KEPT, clear)}
     said |= {name: (f"{name} word", wrong.filter(pl.col("scenario") == name)) for name in SCENARIOS}
     rows = []
     for quantity, flagged in said.values():
         values = {i: v for i, v in shares(stages, stage, flagged).items() if i in inside}
-        note = "human interpretation needed" if quantity != KEPT else "cases to read, ranked"
-        rows += by_group(TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note)
+        note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
+        rows += by_group(
+            TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note
+        )
     return rows
 
 
@@ -83,18 +90,7 @@ def overlaps(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
-    columns = [
-        "image",
-        "caption",
-        "kind",
-        "subject",
-        "word",
-        "object",
-        "scenario",
-        "group",
-        "covariance",
-        "rate",
-    ]
+    columns = ["image", "caption", "kind", "subject", "word", "object", "scenario", "group", "covariance", "rate"]
     return [
         {
             "technique": TECHNIQUE.key,
@@ -118,3 +114,4 @@ TECHNIQUE = Technique(
     measure,
     KEPT,
 )
+
