@@ -24,13 +24,17 @@ class Brush:
         """Turn x, y, x, y ... in shares into pixels."""
         return [value * (WIDTH if place % 2 == 0 else HEIGHT) for place, value in enumerate(points)]
 
-    def box(self, x0: float, y0: float, x1: float, y1: float, fill: Colour, edge: bool = True, round_by: float = 0) -> None:
+    def box(
+        self, x0: float, y0: float, x1: float, y1: float, fill: Colour, edge: bool = True, round_by: float = 0
+    ) -> None:
         """Draw a box with a lighter top and a darker rim, as if lit from above."""
         x0, x1 = sorted((x0, x1))
         y0, y1 = sorted((y0, y1))
         self.draw.rounded_rectangle(self.at(x0, y0, x1, y1), round_by * WIDTH, fill=fill)
         if edge:
-            self.draw.rounded_rectangle(self.at(x0, y0, x1, y1), round_by * WIDTH, outline=(*shade(fill, 0.6), 255), width=2)
+            self.draw.rounded_rectangle(
+                self.at(x0, y0, x1, y1), round_by * WIDTH, outline=(*shade(fill, 0.6), 255), width=2
+            )
             self.draw.line(self.at(x0, y0, x1, y0), fill=(*shade(fill, 1.25), 255), width=3)
 
     def steel(self, x0: float, y0: float, x1: float, y1: float, light: int = 205) -> None:
@@ -45,12 +49,16 @@ class Brush:
         """Draw a disc; the radius is a share of the width."""
         r = radius * WIDTH
         px, py = self.at(x, y)
-        self.draw.ellipse((px - r, py - r, px + r, py + r), fill=fill, outline=shade(fill, 0.6) if edge else None, width=2)
+        self.draw.ellipse(
+            (px - r, py - r, px + r, py + r), fill=fill, outline=shade(fill, 0.6) if edge else None, width=2
+        )
 
     def oval(self, x: float, y: float, rx: float, ry: float, fill: Colour, alpha: int = 255) -> None:
         """Draw an ellipse with opacity."""
         px, py = self.at(x, y)
-        self.draw.ellipse((px - rx * WIDTH, py - ry * HEIGHT, px + rx * WIDTH, py + ry * HEIGHT), fill=(*fill, alpha))
+        self.draw.ellipse(
+            (px - rx * WIDTH, py - ry * HEIGHT, px + rx * WIDTH, py + ry * HEIGHT), fill=(*fill, alpha)
+        )
 
     def line(self, *points: float, fill: Colour, width: int = 4) -> None:
         """Draw a line through points."""
@@ -65,7 +73,9 @@ class Brush:
         font = ImageFont.load_default(size * HEIGHT)
         self.draw.text(self.at(x, y), words, fill=fill, font=font, anchor="mm")
 
-    def room(self, wall: Colour, floor: Colour, horizon: float = 0.68, boards: bool = False, tiles: bool = False) -> None:
+    def room(
+        self, wall: Colour, floor: Colour, horizon: float = 0.68, boards: bool = False, tiles: bool = False
+    ) -> None:
         """Paint a wall and a floor in perspective, darker towards the edges."""
         for row in range(HEIGHT):
             share = row / HEIGHT
@@ -76,12 +86,16 @@ class Brush:
         lines = range(-30, 31, 2 if boards else 4)
         if boards or tiles:
             for step in lines:
-                self.line(0.5 + step * 0.025, horizon, 0.5 + step * 0.11, 1.0, fill=shade(floor, 0.8), width=2)
+                self.line(
+                    0.5 + step * 0.025, horizon, 0.5 + step * 0.11, 1.0, fill=shade(floor, 0.8), width=2
+                )
         if tiles:
             for step in (0.04, 0.1, 0.19, 0.31):
                 self.line(0, horizon + step, 1, horizon + step, fill=shade(floor, 0.8), width=2)
 
-    def wall_tiles(self, x0: float, y0: float, x1: float, y1: float, colour: Colour, columns: int = 16) -> None:
+    def wall_tiles(
+        self, x0: float, y0: float, x1: float, y1: float, colour: Colour, columns: int = 16
+    ) -> None:
         """Paint tiles on a wall."""
         self.box(x0, y0, x1, y1, colour, edge=False)
         step = (x1 - x0) / columns
@@ -97,8 +111,12 @@ class Brush:
         self.box(x0 - 0.01, y0 - 0.015, x1 + 0.01, y1 + 0.015, frame)
         for row in range(int(y0 * HEIGHT), int(y1 * HEIGHT)):
             share = (row / HEIGHT - y0) / (y1 - y0)
-            self.draw.line((x0 * WIDTH, row, x1 * WIDTH, row), fill=(int(150 + 70 * share), int(200 + 35 * share), 245))
-        self.oval(x0 + (x1 - x0) * 0.7, y1 - (y1 - y0) * 0.26, (x1 - x0) * 0.2, (y1 - y0) * 0.24, (96, 150, 84))
+            self.draw.line(
+                (x0 * WIDTH, row, x1 * WIDTH, row), fill=(int(150 + 70 * share), int(200 + 35 * share), 245)
+            )
+        self.oval(
+            x0 + (x1 - x0) * 0.7, y1 - (y1 - y0) * 0.26, (x1 - x0) * 0.2, (y1 - y0) * 0.24, (96, 150, 84)
+        )
         self.box(x0, (y0 + y1) / 2 - 0.004, x1, (y0 + y1) / 2 + 0.004, frame, edge=False)
         self.box((x0 + x1) / 2 - 0.003, y0, (x0 + x1) / 2 + 0.003, y1, frame, edge=False)
 

@@ -24,7 +24,12 @@ from portrayal.language.typology import LEXICONS, find, normalise
 SEEDS = Path(__file__).parent / "typology_seeds.toml"
 DEEPEST = 99
 UNFIT = ("slur", "offensive", "derogatory", "disparag", "vulgar", "obscene", "prostitut", "sexual")
-PEOPLE_FILES = {"noun.person", "noun.group", "noun.communication", "noun.Tops"}  # a people's language shares its name
+PEOPLE_FILES = {
+    "noun.person",
+    "noun.group",
+    "noun.communication",
+    "noun.Tops",
+}  # a people's language shares its name
 NO_HEADS = {"origin", "traits", "emotion", "judgement", "person"}  # "pad thai" is not Thai
 
 
@@ -118,13 +123,17 @@ def grow(seeds: dict[str, Any], words: Dictionary, labels: set[str]) -> list[tup
     return [(*key, source) for key, source in sorted(entries.items())]
 
 
-def _of_cluster(cluster: dict[str, Any], words: Dictionary, labels: set[str], taken: set[str]) -> dict[str, str]:
+def _of_cluster(
+    cluster: dict[str, Any], words: Dictionary, labels: set[str], taken: set[str]
+) -> dict[str, str]:
     """Tag to source, for one cluster."""
     found = {normalise(word): "seed" for word in cluster.get("words", [])}
     for tree in cluster.get("trees", []):
         name, _, depth = tree.partition(":")
         for lemma in words.led_by(words.under(words.synset(name), int(depth or DEEPEST)), "n"):
-            if _common(lemma, "n", words, labels) and (not cluster.get("people") or words.means_people(lemma)):
+            if _common(lemma, "n", words, labels) and (
+                not cluster.get("people") or words.means_people(lemma)
+            ):
                 found.setdefault(lemma, f"WordNet 3.0, under {name}")
     for adjective in cluster.get("adjectives", []):
         first = words.senses[adjective, "a"][0]
@@ -145,7 +154,9 @@ def _common(lemma: str, part: str, words: Dictionary, labels: set[str], least: i
     return lemma in labels or (words.uses[lemma, part] >= least and plain)
 
 
-def by_last_word(entries: list[tuple[str, str, str, str]], labels: set[str]) -> list[tuple[str, str, str, str]]:
+def by_last_word(
+    entries: list[tuple[str, str, str, str]], labels: set[str]
+) -> list[tuple[str, str, str, str]]:
     """Give a label of several words the clusters of its last word, where nothing else is known of it."""
     of_tag = defaultdict(list)
     for tag, above, below, _ in entries:

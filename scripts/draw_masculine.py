@@ -10,9 +10,49 @@ WHITE, WOOD, DARK = (250, 247, 242), (150, 104, 66), (52, 42, 38)
 def car(b: Brush, x: float, y: float, size: float, colour: tuple[int, int, int]) -> None:
     """A car from the side."""
     w, h = 0.36 * size, 0.2 * size
-    b.shape(x, y + h * 0.55, x + w * 0.06, y + h * 0.42, x + w * 0.24, y + h * 0.38, x + w * 0.34, y, x + w * 0.7, y, x + w * 0.84, y + h * 0.38, x + w * 0.98, y + h * 0.46, x + w, y + h * 0.85, x, y + h * 0.85, fill=colour)
-    b.shape(x + w * 0.29, y + h * 0.36, x + w * 0.37, y + h * 0.07, x + w * 0.5, y + h * 0.07, x + w * 0.5, y + h * 0.36, fill=(180, 210, 226))
-    b.shape(x + w * 0.53, y + h * 0.36, x + w * 0.53, y + h * 0.07, x + w * 0.67, y + h * 0.07, x + w * 0.77, y + h * 0.36, fill=(180, 210, 226))
+    b.shape(
+        x,
+        y + h * 0.55,
+        x + w * 0.06,
+        y + h * 0.42,
+        x + w * 0.24,
+        y + h * 0.38,
+        x + w * 0.34,
+        y,
+        x + w * 0.7,
+        y,
+        x + w * 0.84,
+        y + h * 0.38,
+        x + w * 0.98,
+        y + h * 0.46,
+        x + w,
+        y + h * 0.85,
+        x,
+        y + h * 0.85,
+        fill=colour,
+    )
+    b.shape(
+        x + w * 0.29,
+        y + h * 0.36,
+        x + w * 0.37,
+        y + h * 0.07,
+        x + w * 0.5,
+        y + h * 0.07,
+        x + w * 0.5,
+        y + h * 0.36,
+        fill=(180, 210, 226),
+    )
+    b.shape(
+        x + w * 0.53,
+        y + h * 0.36,
+        x + w * 0.53,
+        y + h * 0.07,
+        x + w * 0.67,
+        y + h * 0.07,
+        x + w * 0.77,
+        y + h * 0.36,
+        fill=(180, 210, 226),
+    )
     b.line(x + w * 0.515, y + h * 0.06, x + w * 0.515, y + h * 0.83, fill=shade(colour, 0.6), width=3)
     b.disc(x + w * 0.97, y + h * 0.56, 0.008 * size, (250, 240, 200))
     for wheel in (0.2, 0.8):
@@ -38,7 +78,13 @@ def mechanics_garage(b: Brush, v: int) -> None:
     """M1: a car on a lift, tools on the wall, tyres, a red tool chest, a roller door."""
     b.room([(150, 154, 156), (176, 170, 158), (128, 140, 150)][v], (116, 114, 112), 0.7)
     for slat in range(9):
-        b.box(0.36, 0.06 + slat * 0.055, 0.66, 0.11 + slat * 0.055, shade((190, 194, 196), 1 - 0.02 * (slat % 2)))
+        b.box(
+            0.36,
+            0.06 + slat * 0.055,
+            0.66,
+            0.11 + slat * 0.055,
+            shade((190, 194, 196), 1 - 0.02 * (slat % 2)),
+        )
     board = 0.02 if v != 1 else 0.7
     b.box(board, 0.1, board + 0.28, 0.46, (196, 160, 112))
     for tool in range(8):
@@ -57,11 +103,32 @@ def mechanics_garage(b: Brush, v: int) -> None:
     b.box(chest, 0.58, chest + 0.18, 0.9, (190, 36, 34))
     for drawer in range(5):
         b.box(chest + 0.008, 0.6 + drawer * 0.058, chest + 0.172, 0.648 + drawer * 0.058, (206, 48, 44))
-        b.line(chest + 0.05, 0.622 + drawer * 0.058, chest + 0.13, 0.622 + drawer * 0.058, fill=(210, 214, 218), width=6)
+        b.line(
+            chest + 0.05,
+            0.622 + drawer * 0.058,
+            chest + 0.13,
+            0.622 + drawer * 0.058,
+            fill=(210, 214, 218),
+            width=6,
+        )
     stack = 0.26 if v != 1 else 0.7
     for number in range(4):
-        b.box(stack - 0.06, 0.86 - number * 0.055, stack + 0.06, 0.91 - number * 0.055, (36, 36, 38), round_by=0.016)
-        b.line(stack - 0.05, 0.885 - number * 0.055, stack + 0.05, 0.885 - number * 0.055, fill=(66, 66, 70), width=4)
+        b.box(
+            stack - 0.06,
+            0.86 - number * 0.055,
+            stack + 0.06,
+            0.91 - number * 0.055,
+            (36, 36, 38),
+            round_by=0.016,
+        )
+        b.line(
+            stack - 0.05,
+            0.885 - number * 0.055,
+            stack + 0.05,
+            0.885 - number * 0.055,
+            fill=(66, 66, 70),
+            width=4,
+        )
     tyre(b, 0.93 if v != 1 else 0.1, 0.86, 0.06)
     b.box(0.44, 0.86, 0.52, 0.95, [(60, 60, 64), (210, 180, 50), (60, 60, 64)][v], round_by=0.006)
     b.text(0.48, 0.9, "OIL", 0.04, (230, 230, 230))
@@ -107,7 +174,13 @@ def professional_kitchen(b: Brush, v: int) -> None:
     plates = 0.64 if v != 1 else 0.06
     for pile in range(4):
         for plate in range(9):
-            b.oval(plates + pile * 0.085, 0.575 - plate * 0.012, 0.036, 0.009, shade(WHITE, 1 - 0.05 * (plate % 2)))
+            b.oval(
+                plates + pile * 0.085,
+                0.575 - plate * 0.012,
+                0.036,
+                0.009,
+                shade(WHITE, 1 - 0.05 * (plate % 2)),
+            )
     b.box(plates - 0.04, 0.68, plates + 0.3, 0.7, (150, 154, 158))
     for bowl in range(5):
         b.oval(plates + bowl * 0.06, 0.67, 0.026, 0.02, (206, 210, 214))
@@ -121,21 +194,40 @@ def sports_bar(b: Brush, v: int) -> None:
         b.box(0.0, 0.34 + row * 0.13, 1.0, 0.355 + row * 0.13, (110, 74, 44))
         for bottle in range(34):
             x = 0.012 + bottle * 0.0292
-            colour = hue(b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random())
+            colour = hue(
+                b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random()
+            )
             tall = 0.07 + 0.03 * b.random.random()
             b.box(x, 0.34 + row * 0.13 - tall, x + 0.017, 0.34 + row * 0.13, colour, round_by=0.003)
             b.box(x + 0.005, 0.315 + row * 0.13 - tall, x + 0.012, 0.345 + row * 0.13 - tall, colour)
     for screen in ((0.03, 0.3), (0.7, 0.97)):
         b.box(screen[0], 0.03, screen[1], 0.22, (18, 18, 20))
-        b.box(screen[0] + 0.008, 0.042, screen[1] - 0.008, 0.208, [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v])
+        b.box(
+            screen[0] + 0.008,
+            0.042,
+            screen[1] - 0.008,
+            0.208,
+            [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v],
+        )
         middle = (screen[0] + screen[1]) / 2
         b.line(middle, 0.042, middle, 0.208, fill=WHITE, width=3)
         b.disc(middle, 0.125, 0.028, [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v])
         for player in range(7):
-            b.disc(screen[0] + 0.03 + player * 0.033, 0.07 + 0.11 * b.random.random(), 0.005, [WHITE, (220, 40, 40)][player % 2])
+            b.disc(
+                screen[0] + 0.03 + player * 0.033,
+                0.07 + 0.11 * b.random.random(),
+                0.005,
+                [WHITE, (220, 40, 40)][player % 2],
+            )
         b.box(screen[0] + 0.012, 0.047, screen[0] + 0.08, 0.068, (30, 30, 40))
         b.text(screen[0] + 0.046, 0.058, "2 - 1", 0.024, WHITE)
-    b.text(0.5, 0.12, ["BAR", "SPORTS BAR", "PUB"][v], [0.11, 0.075, 0.11][v], [(255, 90, 80), (90, 200, 255), (255, 210, 90)][v])
+    b.text(
+        0.5,
+        0.12,
+        ["BAR", "SPORTS BAR", "PUB"][v],
+        [0.11, 0.075, 0.11][v],
+        [(255, 90, 80), (90, 200, 255), (255, 210, 90)][v],
+    )
     b.oval(0.5, 0.12, 0.17, 0.09, [(255, 90, 80), (90, 200, 255), (255, 210, 90)][v], 40)
     b.box(0.0, 0.6, 1.0, 0.65, (146, 92, 50))
     b.box(0.0, 0.65, 1.0, 0.9, (92, 56, 34))
@@ -175,11 +267,27 @@ def university_classroom(b: Brush, v: int) -> None:
         b.box(0.675, 0.055, 0.965, 0.39, (246, 250, 252))
         b.text(0.82, 0.12, ["Lecture 7", "Seminar"][v], 0.055, (30, 50, 110))
         for bar in range(5):
-            b.box(0.72 + bar * 0.042, 0.34 - 0.035 * (bar % 4 + 1), 0.75 + bar * 0.042, 0.34, hue(0.58, 0.6, 0.8))
+            b.box(
+                0.72 + bar * 0.042,
+                0.34 - 0.035 * (bar % 4 + 1),
+                0.75 + bar * 0.042,
+                0.34,
+                hue(0.58, 0.6, 0.8),
+            )
     b.disc(0.645 if v != 2 else 0.5, 0.05, 0.022, WHITE)
     b.line(0.645 if v != 2 else 0.5, 0.05, 0.655 if v != 2 else 0.51, 0.04, fill=DARK, width=4)
     lectern = 0.86 if v != 1 else 0.1
-    b.shape(lectern - 0.06, 0.46, lectern + 0.06, 0.44, lectern + 0.05, 0.68, lectern - 0.05, 0.68, fill=(124, 80, 48))
+    b.shape(
+        lectern - 0.06,
+        0.46,
+        lectern + 0.06,
+        0.44,
+        lectern + 0.05,
+        0.68,
+        lectern - 0.05,
+        0.68,
+        fill=(124, 80, 48),
+    )
     b.line(lectern, 0.44, lectern + 0.01, 0.36, fill=DARK, width=5)
     for row in range(3):
         y, spread = 0.64 + row * 0.13, 0.02 * row
@@ -187,8 +295,25 @@ def university_classroom(b: Brush, v: int) -> None:
         b.box(-0.02, y + 0.028, 1.02, y + 0.09, shade((140, 98, 62), 1 - 0.06 * row))
         for seat in range(9 - row):
             x = (seat + 0.5) / (9 - row)
-            b.box(x - 0.036, y + 0.05, x + 0.036, y + 0.13, [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v], round_by=0.01)
+            b.box(
+                x - 0.036,
+                y + 0.05,
+                x + 0.036,
+                y + 0.13,
+                [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v],
+                round_by=0.01,
+            )
             if (seat + row) % 3 == 0:
-                b.shape(x - 0.02, y + 0.012, x + 0.01, y - 0.012, x + 0.036, y - 0.004, x + 0.01, y + 0.02, fill=WHITE)
+                b.shape(
+                    x - 0.02,
+                    y + 0.012,
+                    x + 0.01,
+                    y - 0.012,
+                    x + 0.036,
+                    y - 0.004,
+                    x + 0.01,
+                    y + 0.02,
+                    fill=WHITE,
+                )
             if (seat + row) % 4 == 1:
                 b.box(x - 0.02, y - 0.03, x + 0.02, y + 0.004, (56, 58, 62))

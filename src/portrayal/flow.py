@@ -126,6 +126,7 @@ def _record(study: Study, run: Run, quiet: bool) -> Recorded:
     ledger = Ledger(run.ledger)
     try:
         _prepare(ledger, study, work)
+        write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
     finally:
         ledger.close()
@@ -212,7 +213,7 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
     stem: Audit = get_audit(study.audit)
     measured = read_measured(run)
     manifest: dict[str, Any] = json.loads(run.manifest.read_text())
-    count = earlier.count(study.audit)
+    count = earlier.count(stem.stem)
     return Section(
         audit=stem,
         study_name=study.name,
@@ -223,5 +224,5 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
         systems=manifest["systems"],
         states=states_table(run),
         manifest=manifest,
-        anchor=study.audit if not count else f"{study.audit}-{count + 1}",
+        anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
     )

@@ -107,10 +107,10 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     if not isinstance(stem, str):
         raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
     audit = get_audit(stem)
-    own = data.pop(stem, {})
-    study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(stem,))
+    own = data.pop(audit.stem, {})
+    study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
     _check_names(study)
-    return study.model_copy(update={"settings": validate(audit.settings, own, f"[{stem}]")})
+    return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
 
 
 def validate(model: type[BaseModel], data: Any, where: str, extra: tuple[str, ...] = ()) -> Any:

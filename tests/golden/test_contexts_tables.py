@@ -17,7 +17,12 @@ CLUSTER = {"woman": "feminine", "man": "masculine", "neutral": "neutral"}
 PLACE_TAG = {"F1": "Wedding Dress", "F2": "crib", "F3": "Cooktop", "F4": "kindergarten", "M1": "garage", "M2": "chef's kitchen",
              "M3": "Pub", "M4": "university"}  # fmt: skip
 PLACE_TAG["M2"] = "restaurant kitchen"
-CONTRADICTORY = {("Microsoft", "F1", "any"), ("Amazon", "M3", "N"), ("Watson", "M2", "any"), ("Watson", "M2", "N")}
+CONTRADICTORY = {
+    ("Microsoft", "F1", "any"),
+    ("Amazon", "M3", "N"),
+    ("Watson", "M2", "any"),
+    ("Watson", "M2", "N"),
+}
 
 
 def people(women: int = 307, men: int = 290) -> list[tuple[str, str]]:
@@ -34,7 +39,15 @@ def stimulus(person: str, gender: str, condition: str) -> dict:
 
 def responses(system: str, name: str, tags: list[str]) -> list[dict]:
     return [
-        {"system": system, "stimulus": name, "repeat": 0, "status": "answered", "tag": tag, "confidence": None} for tag in tags
+        {
+            "system": system,
+            "stimulus": name,
+            "repeat": 0,
+            "status": "answered",
+            "tag": tag,
+            "confidence": None,
+        }
+        for tag in tags
     ]
 
 
@@ -47,8 +60,12 @@ def run(stimuli: list[dict], answers: list[dict]) -> dict[tuple[str, str, str], 
         load_context_tags(),
     )
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
-    found = answer_questions(pictures, Design(stereotypes=stereotypes, factors=("gender",), mixed=False, shuffles=9))
-    return {(row["system"], row["measure"], row["group"]): row["value"] for row in found.iter_rows(named=True)}
+    found = answer_questions(
+        pictures, Design(stereotypes=stereotypes, factors=("gender",), mixed=False, shuffles=9)
+    )
+    return {
+        (row["system"], row["measure"], row["group"]): row["value"] for row in found.iter_rows(named=True)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +74,11 @@ def tables_seven_and_nine(shared):
     stimuli, answers = [], []
     for (tagger, condition), part in counts.group_by("tagger", "condition"):
         for depicted in ("women", "men"):
-            told = [name for name, count in part.filter(depicted=depicted).select("inferred", "count").iter_rows() for _ in range(count)]
+            told = [
+                name
+                for name, count in part.filter(depicted=depicted).select("inferred", "count").iter_rows()
+                for _ in range(count)
+            ]
             crowd = [person for person in people() if person[1] == depicted]
             for (person, gender), inferred in zip(crowd, told, strict=True):
                 stimuli.append(stimulus(person, gender, condition))
@@ -71,7 +92,9 @@ def test_table_seven_exactly(shared, tables_seven_and_nine):
     published = pl.read_csv(shared("published/contexts/gender_inferences.csv"))
     assert len(pairs) == 21
     for tagger, condition in pairs:
-        women, men, neutral = published.filter(tagger=tagger, condition=condition).select("women", "men", "neutral").row(0)
+        women, men, neutral = (
+            published.filter(tagger=tagger, condition=condition).select("women", "men", "neutral").row(0)
+        )
         assert found[tagger, "inferred_count", f"{condition} | feminine"] == women
         assert found[tagger, "inferred_count", f"{condition} | masculine"] == men
         assert found[tagger, "inferred_count", f"{condition} | neutral"] == neutral
@@ -82,7 +105,9 @@ def test_table_nine_to_two_decimals(shared, tables_seven_and_nine):
     published = pl.read_csv(shared("published/contexts/gender_f1.csv"), infer_schema=False)
     for tagger, condition in pairs:
         for group in ("women", "men"):
-            printed = float(published.filter(tagger=tagger, condition=condition, depicted_gender=group)["f1"][0])
+            printed = float(
+                published.filter(tagger=tagger, condition=condition, depicted_gender=group)["f1"][0]
+            )
             value = found[tagger, "gender_f1", f"{condition} | {group}"]
             assert abs(value - printed) <= 0.005 + 1e-9, (tagger, condition, group, value)
 
@@ -106,7 +131,9 @@ def table_eight(shared):
         for (person, gender), (kind, recognised) in zip(people(), told, strict=True):
             stimuli.append(stimulus(person, gender, context))
             tag = TAG[{"W": "woman", "M": "man", "N": "neutral"}[kind]]
-            answers += responses(tagger, f"{person}@{context}", [tag, *([PLACE_TAG[context]] if recognised else [])])
+            answers += responses(
+                tagger, f"{person}@{context}", [tag, *([PLACE_TAG[context]] if recognised else [])]
+            )
     return printed, run(stimuli, answers)
 
 

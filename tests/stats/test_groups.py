@@ -15,7 +15,9 @@ from portrayal.stats.studentised_range import critical, survival
 def unbalanced(seed: int, effect: float = 0.0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     n = 173
-    frame = pd.DataFrame({"gender": rng.choice(["w", "m"], n), "race": rng.choice(list("ABLW"), n, p=[0.2, 0.4, 0.1, 0.3])})
+    frame = pd.DataFrame(
+        {"gender": rng.choice(["w", "m"], n), "race": rng.choice(list("ABLW"), n, p=[0.2, 0.4, 0.1, 0.3])}
+    )
     frame["y"] = rng.normal(0.1, 0.05, n) + effect * (frame.gender == "w") * (frame.race == "B")
     return frame
 
@@ -42,7 +44,10 @@ def test_one_factor_equals_scipy():
     frame = unbalanced(3)
     (term,) = anova(frame.y.to_numpy(), {"race": frame.race.to_numpy()}).terms
     theirs = stats.f_oneway(*[part.y for _, part in frame.groupby("race")])
-    assert (term.f, term.p) == (pytest.approx(theirs.statistic, abs=1e-8), pytest.approx(theirs.pvalue, abs=1e-8))
+    assert (term.f, term.p) == (
+        pytest.approx(theirs.statistic, abs=1e-8),
+        pytest.approx(theirs.pvalue, abs=1e-8),
+    )
 
 
 def test_tukey_on_cells_equals_scipy_and_statsmodels():
@@ -121,7 +126,10 @@ def test_planted_effects_are_found_with_their_sign():
     frame = unbalanced(7, effect=0.2)
     model = ours(frame)
     cells = (frame.gender + frame.race).to_numpy()
-    found = {(d.first, d.second): d for d in tukey(frame.y.to_numpy(), cells, model.residual_variance, model.residual_df)}
+    found = {
+        (d.first, d.second): d
+        for d in tukey(frame.y.to_numpy(), cells, model.residual_variance, model.residual_df)
+    }
     assert found["mB", "wB"].value < 0
     assert found["mB", "wB"].p < 1e-6
     assert all(term.p < 0.001 for term in model.terms)

@@ -37,7 +37,9 @@ def test_change_of_equal_shares_of_the_same_people_is_zero_with_no_width():
     share = clustered_share(np.array([1, 0, 1, 0]), np.ones(4))
     assert change(share, share).value == 0
     # Perfectly correlated: what one share gains the other does too; only the skew of the ends remains.
-    assert change(share, share).high == pytest.approx(share.high - share.value - (share.value - share.low), abs=1e-9)
+    assert change(share, share).high == pytest.approx(
+        share.high - share.value - (share.value - share.low), abs=1e-9
+    )
 
 
 def test_bounded_mean_by_hand():
@@ -54,7 +56,9 @@ def test_sign_flip_is_the_exact_sign_test():
     assert np.isnan(sign_flip(np.zeros(4)))
 
 
-@given(st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 1]), min_size=2, max_size=9).filter(any))
+@given(
+    st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 1]), min_size=2, max_size=9).filter(any)
+)
 def test_sign_flip_counts_every_flip(values):
     values = np.array(values)
     flips = 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1) - 1
@@ -71,6 +75,8 @@ def test_the_interval_of_a_change_covers(people):
         before = (rng.random((people, 2)) < stats.norm.cdf(taste - 0.5)[:, None]).sum(1)
         after = (rng.random((people, 2)) < stats.norm.cdf(taste + 0.3)[:, None]).sum(1)
         truth = stats.norm.cdf(0.3 / np.sqrt(2)) - stats.norm.cdf(-0.5 / np.sqrt(2))
-        found = change(clustered_share(after, np.full(people, 2)), clustered_share(before, np.full(people, 2)))
+        found = change(
+            clustered_share(after, np.full(people, 2)), clustered_share(before, np.full(people, 2))
+        )
         inside += found.low <= truth <= found.high
     assert 0.92 <= inside / 400 <= 0.99

@@ -12,12 +12,23 @@ if TYPE_CHECKING:
 
 AUDITS = {
     "associations": "portrayal.audits.associations",
+    "search": "portrayal.audits.search",
     "contexts": "portrayal.audits.contexts",
 }
 
 
+# Further experiments of an audit: `audit = "associations/emotion_words"`. They ask another kind of system, but share
+# the stem: its settings table, its page, its section of the report.
+EXPERIMENTS = {
+    "associations/emotion_words": "portrayal.audits.associations.emotion_words",
+    "associations/labels": "portrayal.audits.associations.labels",
+    "associations/depictions": "portrayal.audits.associations.depictions",
+}
+
+
 def get_audit(stem: str) -> Audit:
-    """Return the audit of this stem."""
-    if stem not in AUDITS:
-        raise PortrayalError(f"no audit {stem!r}.{nearest(stem, AUDITS)} Known: {', '.join(AUDITS)}.")
-    return import_module(AUDITS[stem]).AUDIT
+    """Return the audit of this stem, or the experiment of this name."""
+    known = {**AUDITS, **EXPERIMENTS}
+    if stem not in known:
+        raise PortrayalError(f"no audit {stem!r}.{nearest(stem, known)} Known: {', '.join(known)}.")
+    return import_module(known[stem]).AUDIT

@@ -27,7 +27,9 @@ from portrayal.tables import results
 class ContextsSettings(Settings):
     """The `[contexts]` table of a study. Paths start at the study file's folder."""
 
-    people: str = "openpeople"  # openpeople, a folder of the Chicago Face Database, or a CSV with image_id and factors
+    people: str = (
+        "openpeople"  # openpeople, a folder of the Chicago Face Database, or a CSV with image_id and factors
+    )
     norming: str | None = None  # the Chicago Face Database's norming sheet, as CSV
     people_license: str = "not stated"
     consent: str = ""  # how the people agreed; empty keeps pictures on this machine
@@ -41,7 +43,9 @@ class ContextsSettings(Settings):
     tolerance: int = Field(24, ge=1, le=255)
     crop: Crop = "both"
     gender: str = "gender"
-    genders: dict[str, list[str]] = Field(default_factory=lambda: {key: list(names) for key, names in LABELS.items()})
+    genders: dict[str, list[str]] = Field(
+        default_factory=lambda: {key: list(names) for key, names in LABELS.items()}
+    )
     factors: list[str] = ["gender", "race"]
     typology: str | None = None
     contexts: str | None = None
@@ -61,14 +65,20 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     manifest = _compose(study)
     usable = manifest.filter(pl.col("role") != "unusable")
     if usable.filter(pl.col("role") == "baseline").is_empty():
-        raise PortrayalError(f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}")
+        raise PortrayalError(
+            f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}"
+        )
     return usable.rename({"file": "content"}).with_columns(kind=pl.lit("image"))
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read what the measure looks at beside responses: word lists, ratings, and the contact sheet."""
     settings: ContextsSettings = study.settings
-    path = {key: study.folder / value for key in ("typology", "contexts", "context_tags") if (value := getattr(settings, key))}
+    path = {
+        key: study.folder / value
+        for key in ("typology", "contexts", "context_tags")
+        if (value := getattr(settings, key))
+    }
     found: dict[str, Any] = {
         "typology": load_typology(path.get("typology")),
         "contexts": load_contexts(path.get("contexts")),
@@ -85,10 +95,19 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     typology = extend(evidence.inputs["typology"], evidence.reviews)
     context_tags = evidence.inputs["context_tags"]
     _check_genders(settings, typology)
-    pictures = describe_pictures(evidence.stimuli, evidence.responses, typology, context_tags, list(settings.genders))
-    stereotypes = dict(evidence.inputs["contexts"].drop_nulls("stereotype").select("context", "stereotype").iter_rows())
+    pictures = describe_pictures(
+        evidence.stimuli, evidence.responses, typology, context_tags, list(settings.genders)
+    )
+    stereotypes = dict(
+        evidence.inputs["contexts"].drop_nulls("stereotype").select("context", "stereotype").iter_rows()
+    )
     design = Design(
-        settings.genders, settings.gender, settings.factors, stereotypes, mixed=settings.mixed, seed=evidence.seed
+        settings.genders,
+        settings.gender,
+        settings.factors,
+        stereotypes,
+        mixed=settings.mixed,
+        seed=evidence.seed,
     )
     answered = answer_questions(pictures, design)
     judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)])
@@ -97,7 +116,12 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     if evidence.inputs.get("contact_sheet"):
         tables["contact_sheet"] = pl.DataFrame({"png": [evidence.inputs["contact_sheet"]]})
     found = pl.concat([answered, judged])
-    return Measured(found, tables, warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors), queue(unknown))
+    return Measured(
+        found,
+        tables,
+        warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors),
+        queue(unknown),
+    )
 
 
 def find_sentences(measured: Measured) -> list[Finding]:
@@ -138,7 +162,9 @@ def _compose(study: Study) -> pl.DataFrame:
 
     settings: ContextsSettings = study.settings
     folder = study.folder / settings.pictures if settings.pictures else cache_folder()
-    backgrounds = load_backgrounds(study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context)
+    backgrounds = load_backgrounds(
+        study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context
+    )
     recipe = Recipe(settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop)
     return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
 
@@ -195,7 +221,9 @@ def _check_genders(settings: ContextsSettings, typology: pl.DataFrame) -> None:
     known = set(typology["sub_cluster"].drop_nulls())
     for cluster in settings.genders:
         if cluster not in known:
-            raise PortrayalError(f"[contexts] genders names the cluster {cluster!r}.{nearest(cluster, known)} Known: {', '.join(sorted(known))}.")
+            raise PortrayalError(
+                f"[contexts] genders names the cluster {cluster!r}.{nearest(cluster, known)} Known: {', '.join(sorted(known))}."
+            )
 
 
 AUDIT = Audit(

@@ -16,7 +16,12 @@ Y_TITLE = "stereotype congruence (congruent minus incongruent)"
 
 def all_charts(measured: Measured) -> list[Chart]:
     """Return the charts of a report."""
-    charts = [*_tradeoff(measured.results), *_inferred(measured.results), *_changes(measured.results), *_sheet(measured)]
+    charts = [
+        *_tradeoff(measured.results),
+        *_inferred(measured.results),
+        *_changes(measured.results),
+        *_sheet(measured),
+    ]
     return [chart for chart in charts if chart is not None]
 
 
@@ -45,11 +50,15 @@ def _inferred(results: pl.DataFrame) -> list[Chart]:
 
 def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
     """Return Figures 4 to 7 for any tagger and place, or all places: mean change of tag use from baseline, by group."""
-    rows = _split(results, "attribute_change", ["place", "attribute", "cell"]).filter(pl.col("system") == system)
+    rows = _split(results, "attribute_change", ["place", "attribute", "cell"]).filter(
+        pl.col("system") == system
+    )
     chosen = rows if place is None else rows.filter(pl.col("place") == place)
     label = pl.concat_str("place", pl.lit(": "), "cell") if place is None else pl.col("cell")
     drawn = chosen.with_columns(label=label).sort("place", "cell", maintain_order=True)
-    return bars_with_intervals(drawn, label="label", color="attribute", axis="change of share of tags from baseline")
+    return bars_with_intervals(
+        drawn, label="label", color="attribute", axis="change of share of tags from baseline"
+    )
 
 
 def _changes(results: pl.DataFrame) -> list[Chart]:
@@ -71,7 +80,7 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
     rows = results.filter(pl.col("measure").is_in(list(wanted)) & (pl.col("group") == "all places"))
     if rows["measure"].n_unique() < len(wanted):
-        return pl.DataFrame(schema={"system": pl.String, **{name: pl.Float64 for name in wanted.values()}})
+        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
     wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
     return wide.select(
         "system",
@@ -92,11 +101,18 @@ def _tradeoff(results: pl.DataFrame) -> list[Chart]:
     y = alt.Y("congruence:Q", title=Y_TITLE, scale=alt.Scale(domain=[-1, 1]))
     color = alt.Color("system:N", title=None)
     points = base.mark_point(filled=True, opacity=0.9).encode(
-        x, y, color=color, size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900]))
+        x,
+        y,
+        color=color,
+        size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900])),
     )
-    bars = base.mark_rule().encode(x, y=alt.Y("congruence_low:Q", title=Y_TITLE), y2="congruence_high:Q", color=color)
+    bars = base.mark_rule().encode(
+        x, y=alt.Y("congruence_low:Q", title=Y_TITLE), y2="congruence_high:Q", color=color
+    )
     across = base.mark_rule().encode(alt.X("f1_low:Q", title=X_TITLE), x2="f1_high:Q", y=y, color=color)
-    zero = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(alt.Y("y:Q", title=Y_TITLE))
+    zero = (
+        alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(alt.Y("y:Q", title=Y_TITLE))
+    )
     return [
         Chart(
             "tradeoff",

@@ -45,12 +45,20 @@ def draw_pictures(world: World, random: np.random.Generator) -> pl.DataFrame:
     taste = random.normal(0, 0.4, world.people)
     frames = [_condition(world, None, 0, label, race, taste, random)]
     for place in STEREOTYPES:
-        frames += [_condition(world, place, slot, label, race, taste, random) for slot in range(world.backgrounds)]
+        frames += [
+            _condition(world, place, slot, label, race, taste, random) for slot in range(world.backgrounds)
+        ]
     return pl.concat(frames)
 
 
 def _condition(
-    world: World, place: str | None, slot: int, label: np.ndarray, race: np.ndarray, taste: np.ndarray, random: np.random.Generator
+    world: World,
+    place: str | None,
+    slot: int,
+    label: np.ndarray,
+    race: np.ndarray,
+    taste: np.ndarray,
+    random: np.random.Generator,
 ) -> pl.DataFrame:
     n = world.people
     own = np.where(label == "female", "feminine", "masculine")
@@ -76,7 +84,9 @@ def _condition(
 
 def _counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Counts of demographic, concrete, abstract and other tags: twelve each, with the person's own leaning."""
-    weights = np.stack([np.full(len(taste), 2.0), 5 * np.exp(taste), 3 * np.exp(-taste), np.full(len(taste), 2.0)], axis=1)
+    weights = np.stack(
+        [np.full(len(taste), 2.0), 5 * np.exp(taste), 3 * np.exp(-taste), np.full(len(taste), 2.0)], axis=1
+    )
     shares = weights / weights.sum(axis=1, keepdims=True)
     shares[:, 1] -= np.minimum(moved, shares[:, 1] * 0.9)
     shares[:, 2] += np.minimum(moved, shares[:, 1] * 9)
@@ -97,7 +107,9 @@ def test_rows(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterato
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     """Return false alarms of every test and of the family, power, and coverage of the congruence's interval."""
     null = [_p_values(World(), run, seed) for run in range(runs)]
-    conditions: list[dict[str, Any]] = [_false_alarms(null, name) for name in sorted({key[0] for each in null for key in each})]
+    conditions: list[dict[str, Any]] = [
+        _false_alarms(null, name) for name in sorted({key[0] for each in null for key in each})
+    ]
     conditions.append(_family(null))
     planted = {people: _planted(people, runs, seed) for people in (10, 120)}
     conditions += list(planted.values())
@@ -137,7 +149,12 @@ def _family(null: Sequence[Mapping[tuple[str, str, str], float]]) -> dict[str, A
     alarms = [
         float(np.min(adjust([p for key, p in each.items() if key[0] in FAMILY]))) <= 0.05 for each in null
     ]
-    return {"condition": "null, family after Holm", "test": "any", "rate": float(np.mean(alarms)), "tests": len(alarms)}
+    return {
+        "condition": "null, family after Holm",
+        "test": "any",
+        "rate": float(np.mean(alarms)),
+        "tests": len(alarms),
+    }
 
 
 def _planted(people: int, runs: int, seed: int) -> dict[str, Any]:

@@ -59,7 +59,14 @@ def spellings(tag: str) -> Iterable[str]:
     plain = re.sub(r"_?\([^)]*\)", "", tag).replace("-", "_").strip("_")
     if plain != tag:
         yield plain
-    for ending, singular in (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", "")):
+    for ending, singular in (
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("shes", "sh"),
+        ("ches", "ch"),
+        ("xes", "x"),
+        ("s", ""),
+    ):
         if plain.endswith(ending) and not plain.endswith("ss") and len(plain) > len(ending) + 2:
             yield plain.removesuffix(ending) + singular
             break
@@ -84,4 +91,8 @@ def _read(path: Path, contract: dict, name: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise PortrayalError(f"{path} is not a CSV file of {name}: {str(error).splitlines()[0]}.") from None
     frame = check(frame, contract, f"{name} {path.name}", "See docs/contexts.md.")
-    return frame.with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String)) if "tag" in frame.columns else frame
+    return (
+        frame.with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
+        if "tag" in frame.columns
+        else frame
+    )

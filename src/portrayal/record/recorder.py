@@ -2,8 +2,8 @@
 
 For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it
 the raw answer is, and only then does a worker go on. What proves that no answer was produced is asked
-again with a growing, jittered pause; what proves nothing becomes unknown; what cannot be mended by waiting stops
-the system and leaves the rest planned.
+again with a growing, jittered pause; what proves nothing becomes unknown; what cannot be mended by waiting
+stops the system and leaves the rest planned.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
+from portrayal.record.generator_guard import guard_answer, guard_system
 from portrayal.record.ledger import Ledger
 from portrayal.record.pace import Pace
 from portrayal.systems.base import (
@@ -131,6 +132,7 @@ class _Asking:
     async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Outcome]:
         """Return one outcome per question, whatever happens, except what the user must mend first."""
         limit = self.system.limits.timeout * (1 if self.system.remote else len(questions))
+        guard_system(self.system, questions)
         try:
             outcomes = await asyncio.wait_for(self.system.ask(questions), limit)
         except PortrayalError:
@@ -142,7 +144,7 @@ class _Asking:
         if len(outcomes) != len(questions):
             message = f"{len(questions)} questions were asked, {len(outcomes)} answers came"
             return [CallFailed(message)] * len(questions)
-        return outcomes
+        return [guard_answer(self.system, o) if isinstance(o, Answer) else o for o in outcomes]
 
     def _settle_error(self, key: str, error: Exception) -> None:
         """Write down what came of a question without an answer; 'later' leaves it planned."""
@@ -155,7 +157,9 @@ class _Asking:
         elif isinstance(error, OutcomeUnknown):
             self._settle([key], "unknown", str(error))
         elif not isinstance(error, Throttled):
-            self._settle([key], "failed", _reason(error), raw=getattr(error, "raw", None))
+            # A generator's words may hold an image: of its errors only the reason is kept.
+            raw = None if self.system.kind == "generator" else getattr(error, "raw", None)
+            self._settle([key], "failed", _reason(error), raw=raw)
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
         """Fail questions that were told 'later' to the end; stop when it is not this question but the service."""

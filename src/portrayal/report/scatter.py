@@ -47,8 +47,8 @@ def scatter_with_fit(
 
     frame = enc.renamed(table, {"x": x, "y": y, "series": color, "label": label}).drop_nulls(["x", "y"])
     places = (
-        alt.X(field="x", type="quantitative", title=x_axis or x, scale=alt.Scale(zero=False)),
-        alt.Y(field="y", type="quantitative", title=y_axis or y, scale=alt.Scale(zero=False)),
+        alt.X(field="x", type="quantitative", title=x_axis or x, scale=alt.Scale(zero=False, padding=14)),
+        alt.Y(field="y", type="quantitative", title=y_axis or y, scale=alt.Scale(zero=False, padding=14)),
     )
     line = _line(least_squares(frame) if fit is None else fit, places, y_axis or y)
     return alt.layer(line, *_points(frame, places, bool(label))).properties(width=width, height=height)

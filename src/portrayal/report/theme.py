@@ -49,6 +49,7 @@ THEME: Mapping[str, Any] = {
         "labelLimit": 260,
         "titlePadding": 10,
     },
+    "axisQuantitative": {"tickCount": 7},
     "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
     "header": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "labelFontWeight": "bold"},
     "legend": {
@@ -60,6 +61,7 @@ THEME: Mapping[str, Any] = {
         "orient": "top",
         "labelLimit": 320,
         "columns": 3,
+        "symbolOpacity": 1,
     },
     "title": {
         "color": INK,

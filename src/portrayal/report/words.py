@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 MISSING = "–"
@@ -106,6 +107,28 @@ def p_value(p: Any) -> str:
     return f"{p:.3f}".removeprefix("0")
 
 
+def told(row: Mapping[str, Any]) -> str:
+    """Tell a Results row inside a sentence: the estimate, its interval, n, what is missing, and p.
+
+    Examples
+    --------
+    >>> told({"value": 1.504, "low": 1.12, "high": 1.8, "p": 2e-5, "p_adjusted": 0.0316, "n": 20, "n_missing": 3})
+    '1.50 (95% interval 1.12 to 1.80, n = 20, 3 missing, adjusted p = .032)'
+    >>> told({"value": None, "n": 0, "n_missing": 12})
+    'no estimate (n = 0, 12 missing)'
+    """
+    value, low, high = (row.get(name) for name in ("value", "low", "high"))
+    parts = [] if is_missing(low) and is_missing(high) else [f"95% interval {_ends(value, low, high)}"]
+    parts.append(f"n = {count(row.get('n'))}")
+    if row.get("n_missing"):
+        parts.append(f"{count(row['n_missing'])} missing")
+    name = "p" if is_missing(row.get("p_adjusted")) else "p_adjusted"
+    if not is_missing(row.get(name)):
+        parts.append(f"{'adjusted p' if name == 'p_adjusted' else 'p'} {_compared(row[name])}")
+    known = "no estimate" if is_missing(value) else estimate(value, low, high)
+    return f"{known} ({', '.join(parts)})"
+
+
 def count(value: Any) -> str:
     """Write a count."""
     return MISSING if is_missing(value) else f"{int(value):,}"
@@ -151,6 +174,15 @@ def cell(value: Any) -> str:
 def plain(name: str) -> str:
     """Turn a column or measure name into words: 'effect_size' becomes 'effect size'."""
     return str(name).replace("_", " ")
+
+
+def _ends(value: Any, low: Any, high: Any) -> str:
+    return interval(value, low, high).strip("[]").replace(", ", " to ")
+
+
+def _compared(p: Any) -> str:
+    written = p_value(p)
+    return written if written[0] in "<>" else f"= {written}"
 
 
 def _signed(text: str) -> str:

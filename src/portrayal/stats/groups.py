@@ -119,12 +119,12 @@ def tukey(
     comparable = len(large) > 1 and residual_df > 0 and residual_variance > 0
     found = _tukey_pairs(parts, large, residual_variance, residual_df, level) if comparable else {}
     reason = "the residual variance is zero or has no degrees of freedom"
-    return [
-        found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)
-    ]
+    return [found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
 
 
-def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> tuple[float, float, float, float, float, float]:
+def welch(
+    first: np.ndarray, second: np.ndarray, level: float = 0.95
+) -> tuple[float, float, float, float, float, float]:
     """Return difference of means, low, high, p, t and degrees of freedom by Welch's test.
 
     With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
@@ -141,7 +141,14 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> tuple[f
     t = difference / error
     half = stats.t.ppf(0.5 + level / 2, df) * error
     p = 2 * stats.t.sf(abs(t), df)
-    return float(difference), float(difference - half), float(difference + half), float(p), float(t), float(df)
+    return (
+        float(difference),
+        float(difference - half),
+        float(difference + half),
+        float(p),
+        float(t),
+        float(df),
+    )
 
 
 def _dummies(levels: np.ndarray) -> np.ndarray:
@@ -205,7 +212,10 @@ def _why_not(df: int, expected: int, variance: float, residual_df: int) -> str:
 
 def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> tuple[float, float]:
     """Return the ends for partial eta squared, by inverting the noncentral F distribution."""
-    ends = [_noncentrality(f, df, residual_df, (1 + level) / 2), _noncentrality(f, df, residual_df, (1 - level) / 2)]
+    ends = [
+        _noncentrality(f, df, residual_df, (1 + level) / 2),
+        _noncentrality(f, df, residual_df, (1 - level) / 2),
+    ]
     low, high = (end / (end + df + residual_df + 1) for end in ends)
     return low, high
 
@@ -236,9 +246,13 @@ def _tukey_pairs(
     }
 
 
-def _not_compared(first: str, second: str, parts: Mapping[str, np.ndarray], least: int, reason: str) -> Difference:
+def _not_compared(
+    first: str, second: str, parts: Mapping[str, np.ndarray], least: int, reason: str
+) -> Difference:
     small = [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]
     if small:
         reason = f"a group under {least} people is not compared: {', '.join(small)}"
     nan = np.nan
-    return Difference(first, second, nan, nan, nan, nan, nan, nan, len(parts[first]), len(parts[second]), reason)
+    return Difference(
+        first, second, nan, nan, nan, nan, nan, nan, len(parts[first]), len(parts[second]), reason
+    )

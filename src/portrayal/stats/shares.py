@@ -99,7 +99,9 @@ def sign_flip(values: np.ndarray) -> float:
     steps = _on_grid(values)
     ways = np.ones(1)
     for step in np.abs(steps):
-        ways = 0.5 * np.concatenate([ways, np.zeros(2 * step)]) + 0.5 * np.concatenate([np.zeros(2 * step), ways])
+        ways = 0.5 * np.concatenate([ways, np.zeros(2 * step)]) + 0.5 * np.concatenate(
+            [np.zeros(2 * step), ways]
+        )
     sums = np.arange(len(ways)) - (len(ways) - 1) // 2
     return float(min(1.0, ways[np.abs(sums) >= abs(int(steps.sum()))].sum()))
 

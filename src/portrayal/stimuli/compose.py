@@ -67,7 +67,9 @@ def person_scale(person: Picture, size: tuple[int, int], ratio: float) -> float:
         raise PortrayalError(f"ratio is {ratio}. Expected a positive ratio of person to background pixels.")
     pixels = _opaque(person)
     if pixels == 0:
-        raise PortrayalError("nobody is left after removing the backdrop. Check the picture and the tolerance.")
+        raise PortrayalError(
+            "nobody is left after removing the backdrop. Check the picture and the tolerance."
+        )
     wanted = size[0] * size[1] * ratio / (1 + ratio)
     return float(np.sqrt(wanted / pixels))
 
@@ -77,7 +79,9 @@ def scale_person(person: Picture, scale: float) -> Picture:
     from PIL import Image
 
     size = max(1, round(person.width * scale)), max(1, round(person.height * scale))
-    shrunk = person.convert("RGBa").resize(size, Image.Resampling.BOX if scale < 0.5 else Image.Resampling.LANCZOS)
+    shrunk = person.convert("RGBa").resize(
+        size, Image.Resampling.BOX if scale < 0.5 else Image.Resampling.LANCZOS
+    )
     return shrunk.convert("RGBA")
 
 
@@ -88,12 +92,16 @@ def place(person: Picture, background: Picture, scale: float = 1.0) -> Placed:
     top = canvas.height - person.height
     canvas.paste(person, (left, top), person)
     clipped = person.width > canvas.width or person.height > canvas.height
-    visible = person.crop((max(0, -left), max(0, -top), min(person.width, canvas.width - left), person.height))
+    visible = person.crop(
+        (max(0, -left), max(0, -top), min(person.width, canvas.width - left), person.height)
+    )
     share = _opaque(visible) / (canvas.width * canvas.height)
     return Placed(canvas, scale, share, clipped)
 
 
-def compose(person: Picture, background: Picture, size: tuple[int, int], ratio: float, crop: Crop = "both") -> Placed:
+def compose(
+    person: Picture, background: Picture, size: tuple[int, int], ratio: float, crop: Crop = "both"
+) -> Placed:
     """Compose one cut-out person (RGBA) and one background of any size."""
     trimmed = trim(person)
     scale = person_scale(trimmed, size, ratio)

@@ -50,7 +50,11 @@ def _titles(pen: Any, people: Sequence[str], backgrounds: Sequence[str], cell: t
 
 
 def _paste(
-    sheet: Picture, row: dict[str, Any], people: Sequence[str], backgrounds: Sequence[str], cell: tuple[int, int]
+    sheet: Picture,
+    row: dict[str, Any],
+    people: Sequence[str],
+    backgrounds: Sequence[str],
+    cell: tuple[int, int],
 ) -> None:
     if row["person"] is not None and row["person"] not in people:
         return

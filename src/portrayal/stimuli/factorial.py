@@ -41,7 +41,9 @@ class Recipe:
     quality: int = 92  # of the JPEG files
 
 
-def compose_all(people: pl.DataFrame, backgrounds: pl.DataFrame, folder: Path, recipe: Recipe | None = None) -> pl.DataFrame:
+def compose_all(
+    people: pl.DataFrame, backgrounds: pl.DataFrame, folder: Path, recipe: Recipe | None = None
+) -> pl.DataFrame:
     """Write all pictures and the manifest; return the manifest.
 
     Parameters
@@ -103,7 +105,9 @@ def _bytes(name: str) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing"
 
 
-def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> list[tuple[dict[str, Any], Picture, dict[str, Any]]]:
+def _fit_all(
+    backgrounds: pl.DataFrame, recipe: Recipe, folder: Path
+) -> list[tuple[dict[str, Any], Picture, dict[str, Any]]]:
     """Fit each background once and write it alone; an unusable background stops the study, for every cell needs it."""
     found = []
     for row in backgrounds.iter_rows(named=True):
@@ -118,7 +122,10 @@ def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> list[tu
 
 
 def _one_person(
-    row: dict[str, Any], fitted: Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]], recipe: Recipe, folder: Path
+    row: dict[str, Any],
+    fitted: Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]],
+    recipe: Recipe,
+    folder: Path,
 ) -> list[dict[str, Any]]:
     """Cut one person out once, and put them everywhere."""
     own = {key: row[key] for key in ("person", "source", "license", "consent")}
@@ -137,7 +144,9 @@ def _one_person(
     return rows
 
 
-def _alone(own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path) -> dict[str, Any]:
+def _alone(
+    own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path
+) -> dict[str, Any]:
     """The person's own picture, as it was taken, no larger than the composites."""
     alone = image.convert("RGB")
     alone.thumbnail((recipe.width, recipe.height))
@@ -166,7 +175,9 @@ def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, 
     return {"file": file, "hash": hashlib.sha256((folder / file).read_bytes()).hexdigest()}
 
 
-def _write_manifest(rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path) -> pl.DataFrame:
+def _write_manifest(
+    rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path
+) -> pl.DataFrame:
     columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
                "license", "consent")  # fmt: skip
     kinds = {name: pl.Float64 if name in ("person_share", "scale") else pl.String for name in columns}

@@ -10,7 +10,13 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import check
 
 SHIPPED = Path(__file__).parent / "backgrounds"
-BACKGROUNDS = {"background": pl.String, "context": pl.String, "file": pl.String, "source": pl.String, "license": pl.String}
+BACKGROUNDS = {
+    "background": pl.String,
+    "context": pl.String,
+    "file": pl.String,
+    "source": pl.String,
+    "license": pl.String,
+}
 
 
 def load_backgrounds(folder: Path | str | None = None, per_context: int | None = None) -> pl.DataFrame:
@@ -29,5 +35,7 @@ def load_backgrounds(folder: Path | str | None = None, per_context: int | None =
     if not table.is_file():
         raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
     frame = check(pl.read_csv(table, infer_schema=False), BACKGROUNDS, table.name, "See docs/contexts.md.")
-    frame = frame.with_columns(file=pl.Series([str(table.parent / name) for name in frame["file"]], dtype=pl.String))
+    frame = frame.with_columns(
+        file=pl.Series([str(table.parent / name) for name in frame["file"]], dtype=pl.String)
+    )
     return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame

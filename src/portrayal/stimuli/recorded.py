@@ -23,10 +23,14 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
     name = Path(table).name
     if "image_id" not in frame.columns:
         frame = frame.with_columns(pl.col("person").alias("image_id"))
-    frame = frame.with_columns(_absent(column) for column in ("context", "background") if column not in frame.columns)
+    frame = frame.with_columns(
+        _absent(column) for column in ("context", "background") if column not in frame.columns
+    )
     if "role" not in frame.columns:
         composite = pl.col("context").is_not_null() & pl.col("person").is_not_null()
-        frame = frame.with_columns(pl.when(composite).then(pl.lit("composite")).otherwise(pl.lit("baseline")).alias("role"))
+        frame = frame.with_columns(
+            pl.when(composite).then(pl.lit("composite")).otherwise(pl.lit("baseline")).alias("role")
+        )
     strange = set(frame["role"].drop_nulls()) - set(ROLES)
     if strange:
         raise PortrayalError(f"{name} has role {sorted(strange)[0]!r}. Expected one of {', '.join(ROLES)}.")
@@ -41,7 +45,13 @@ def tags_csv(path: Path | str) -> pl.DataFrame:
     from portrayal.systems.replay import read_table
     from portrayal.tables import check, check_responses
 
-    contract = {"tagger": pl.String, "image_id": pl.String, "tag": pl.String, "confidence": pl.Float64, "status": pl.String}
+    contract = {
+        "tagger": pl.String,
+        "image_id": pl.String,
+        "tag": pl.String,
+        "confidence": pl.Float64,
+        "status": pl.String,
+    }
     table = check(read_table(Path(path)), contract, Path(path).name, "Recorded tags need these five columns.")
     known = {"ok": "answered", "": "answered"}
     kept = {name: name for name in ("answered", "empty", "refused", "filtered", "unknown", "unparsable")}
@@ -60,10 +70,24 @@ def _absent(column: str) -> pl.Expr:
 def _as_stimuli(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     hashes = [hashlib.sha256(f"{name}:{image}".encode()).hexdigest() for image in frame["image_id"]]
     described = {"source": f"recorded: {name}", "license": "not stated", "consent": "recorded answers only"}
-    filled = frame.with_columns(pl.lit(text).alias(key) for key, text in described.items() if key not in frame.columns)
+    filled = frame.with_columns(
+        pl.lit(text).alias(key) for key, text in described.items() if key not in frame.columns
+    )
     filled = filled.with_columns(
         pl.col("image_id").alias("stimulus"), pl.lit("image").alias("kind"), pl.col("image_id").alias("content"),
         pl.Series("hash", hashes, dtype=pl.String), pl.col("background").fill_null(pl.col("context")),
     )  # fmt: skip
-    first = ("stimulus", "kind", "content", "hash", "source", "license", "consent", "role", "person", "context", "background")
+    first = (
+        "stimulus",
+        "kind",
+        "content",
+        "hash",
+        "source",
+        "license",
+        "consent",
+        "role",
+        "person",
+        "context",
+        "background",
+    )
     return filled.select(*first, pl.exclude(*first, "image_id", "file"))

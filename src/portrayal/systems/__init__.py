@@ -35,6 +35,27 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+    "bm25": Entry("portrayal.systems.rankers.system", "ranker", "BM25 over a collection, Lucene's variant"),
+    "qlm": Entry("portrayal.systems.rankers.system", "ranker", "query likelihood with Dirichlet smoothing"),
+    "tfidf": Entry("portrayal.systems.rankers.system", "ranker", "tf-idf and the cosine"),
+    "add": Entry("portrayal.systems.rankers.system", "ranker", "mean of word vectors"),
+    "si": Entry(
+        "portrayal.systems.rankers.system", "ranker", "mean of word vectors weighted by self-information"
+    ),
+    "sentence": Entry("portrayal.systems.rankers.system", "ranker", "sentence encoder on ONNX Runtime"),
+    "drmm": Entry("portrayal.systems.rankers.system", "ranker", "DRMM over BM25, cross-validated", "torch"),
+    "matchpyramid": Entry(
+        "portrayal.systems.rankers.system", "ranker", "MatchPyramid over BM25, cross-validated", "torch"
+    ),
+    "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
+    "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
+    "stereotypical": Entry(
+        "portrayal.systems.rankers.system", "ranker", "stereotypical answers, toy collections"
+    ),
+    "neutral": Entry("portrayal.systems.rankers.system", "ranker", "neutral answers, toy collections"),
+    "counter-stereotypical": Entry(
+        "portrayal.systems.rankers.system", "ranker", "counter-stereotypical answers, toy collections"
+    ),
     "rekognition": Entry(
         "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
     ),
@@ -52,7 +73,39 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
     ),
     "local": Entry(
-        "portrayal.systems.taggers.local", "tagger", "a reader of perceived gender and age on ONNX Runtime, faces only"
+        "portrayal.systems.taggers.local",
+        "tagger",
+        "a reader of perceived gender and age on ONNX Runtime, faces only",
+    ),
+    "pipeline": Entry(
+        "portrayal.systems.generators.pipeline",
+        "generator",
+        "a local text-to-image pipeline with its safety filter",
+        "generators",
+    ),
+    "phantom_generator": Entry(
+        "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"
+    ),
+    "clip": Entry(
+        "portrayal.systems.encoders.clip_encoder",
+        "encoder",
+        "CLIP, OpenCLIP and other two-tower models from a folder, a file or the hub",
+        "torch",
+    ),
+    "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
+    "image_encoder": Entry(
+        "portrayal.systems.encoders.image_encoder",
+        "encoder",
+        "a vision model: ONNX, or a transformers folder",
+    ),
+    "sobem_captions": Entry(
+        "portrayal.systems.captioners.sobem_captions", "captioner", "recorded captions of SOBEM's photographs"
+    ),
+    "label_table": Entry(
+        "portrayal.systems.generators.label_table", "generator", "recorded labels of generated images"
+    ),
+    "embeddings": Entry(
+        "portrayal.systems.encoders.recorded", "encoder", "recorded embeddings: .npz, .safetensors, .parquet"
     ),
 }
 
@@ -67,6 +120,7 @@ SCHEMES: dict[str, Entry] = {
     "replay": Entry(
         "portrayal.systems.replay", "any", "recorded answers: replay:file.csv, .jsonl or .parquet"
     ),
+    "run": Entry("portrayal.systems.rankers.run_file", "ranker", "a TREC run file: run:FILE"),
     "phantom": Entry(
         "portrayal.systems.phantoms", "any", "a simulated system with a planted effect: phantom:name"
     ),
@@ -80,7 +134,15 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     if offered != kind:
         raise PortrayalError(f"system {settings.name!r} is a {offered}. This audit asks a {kind}.")
     module = import_module(entry.module)
-    return module.open_system(settings.model_copy(update={"kind": kind}), folder)
+    system = module.open_system(settings.model_copy(update={"kind": kind}), folder)
+    return _behind_gates(system) if kind == "generator" else system
+
+
+def _behind_gates(system: System) -> System:
+    """Whatever draws is asked behind the guard and the gates; see docs/safety.md."""
+    from portrayal.systems.generators.gated import gate
+
+    return gate(system)
 
 
 def _entry(use: str) -> Entry:

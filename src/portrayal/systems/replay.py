@@ -118,8 +118,15 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
 def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:
     """Return the parameters, filled in for a file of recorded tags: the system's name picks its tagger."""
     filled = dict(settings.parameters)
-    if settings.kind == "tagger" and not filled.get("columns") and {"image_id", "tagger"} <= set(_columns(path)):
-        filled = {"columns": {"stimulus": "image_id"}, "where": filled.get("where") or {"tagger": settings.name}}
+    if (
+        settings.kind == "tagger"
+        and not filled.get("columns")
+        and {"image_id", "tagger"} <= set(_columns(path))
+    ):
+        filled = {
+            "columns": {"stimulus": "image_id"},
+            "where": filled.get("where") or {"tagger": settings.name},
+        }
     return filled
 
 

@@ -63,7 +63,9 @@ def uses_of(
     groups, cells = levels.get(gender, nobody), cells_of(inside) if inside else nobody
     now, then = shares(here, clusters), shares(alone, clusters)
     return {
-        cluster: Use(person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells)
+        cluster: Use(
+            person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells
+        )
         for at, cluster in enumerate(clusters)
     }
 

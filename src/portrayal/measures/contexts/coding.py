@@ -22,7 +22,13 @@ QUESTION = "cluster"
 def queue(unknown: pl.DataFrame, most: int = 500) -> pl.DataFrame:
     """Return the unknown tags (from `unknown_tags`) as Reviews that wait for a judgment, most frequent first."""
     rows = [
-        {"item": tag, "question": QUESTION, "reviewer": None, "judgment": None, "note": f"{count} times: {systems}"}
+        {
+            "item": tag,
+            "question": QUESTION,
+            "reviewer": None,
+            "judgment": None,
+            "note": f"{count} times: {systems}",
+        }
         for tag, count, systems in unknown.head(most).iter_rows()
     ]
     return pl.DataFrame(rows, schema=dict(REVIEWS))
@@ -70,9 +76,19 @@ def _pair(name: str, both: pl.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
 
     equal = int((both["judgment"] == both["judgment_right"]).sum())
     choices = sorted(set(both["judgment"]) | set(both["judgment_right"]))
-    codes = [np.array([choices.index(text) for text in both[side]], float) for side in ("judgment", "judgment_right")]
+    codes = [
+        np.array([choices.index(text) for text in both[side]], float)
+        for side in ("judgment", "judgment_right")
+    ]
     shared = {"contrast": name, "n": both.height, "n_missing": 0}
-    yield row("coders", "coding_agreement", "share of equal decisions", wilson(equal, both.height), unit="share", **shared)
+    yield row(
+        "coders",
+        "coding_agreement",
+        "share of equal decisions",
+        wilson(equal, both.height),
+        unit="share",
+        **shared,
+    )
     kappa = cohen_kappa(codes[0], codes[1], seed=seed) if len(choices) > 1 else (np.nan,) * 3
     note = "" if len(choices) > 1 else "not defined: both coders used a single cluster"
     yield row("coders", "coding_agreement", "Cohen's kappa", kappa, unit="kappa", note=note, **shared)
@@ -91,5 +107,7 @@ def _places(typology: pl.DataFrame) -> dict[str, tuple[str, str | None]]:
 
 def _place(name: str, places: dict[str, tuple[str, str | None]]) -> tuple[str, str | None]:
     if name not in places:
-        raise PortrayalError(f"a review puts a tag in {name!r}.{nearest(name, places)} Known: {', '.join(sorted(places))}.")
+        raise PortrayalError(
+            f"a review puts a tag in {name!r}.{nearest(name, places)} Known: {', '.join(sorted(places))}."
+        )
     return places[name]

@@ -11,7 +11,15 @@ from scipy import stats
 
 from portrayal.measures.contexts.descriptions import levels_of
 from portrayal.measures.contexts.pictures import NEUTRAL, by_system, shares, usable
-from portrayal.measures.contexts.rows import condition, missing_note, people_of, per_person, person_means, places_of, row
+from portrayal.measures.contexts.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    person_means,
+    places_of,
+    row,
+)
 from portrayal.stats.groups import welch
 from portrayal.stats.shares import bounded_mean, clustered_share
 
@@ -43,7 +51,9 @@ def congruence_scores(answered: pl.DataFrame, stereotypes: Mapping[str, str]) ->
     kinds = sorted(set(expected.tolist()))
     if len(kinds) < 2:
         return np.zeros(0)
-    columns = [person_means(answered.filter(expected == kind), people, values[expected == kind]) for kind in kinds]
+    columns = [
+        person_means(answered.filter(expected == kind), people, values[expected == kind]) for kind in kinds
+    ]
     scores = np.mean(columns, axis=0)
     return scores[~np.isnan(scores)]
 
@@ -62,7 +72,9 @@ def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> di
 def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> dict[str, Any]:
     people = people_of(answered)
     neutral = (answered["inferred"] == NEUTRAL).to_numpy()
-    share = clustered_share(per_person(answered, people, neutral), per_person(answered, people, np.ones(len(neutral))))
+    share = clustered_share(
+        per_person(answered, people, neutral), per_person(answered, people, np.ones(len(neutral)))
+    )
     return row(
         system, "neutral_share", "all places", (share.value, share.low, share.high), n=answered.height,
         n_missing=missing_note(placed)[0], unit="share",
@@ -70,7 +82,10 @@ def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> d
 
 
 def expectancy(
-    pictures: pl.DataFrame, stereotypes: Mapping[str, str], genders: Mapping[str, Sequence[str]], gender: str = "gender"
+    pictures: pl.DataFrame,
+    stereotypes: Mapping[str, str],
+    genders: Mapping[str, Sequence[str]],
+    gender: str = "gender",
 ) -> Rows:
     """Yield `expectancy` (all places) and `expectancy_of_place` rows.
 
@@ -83,8 +98,12 @@ def expectancy(
     clusters = {label: cluster for cluster, labels in genders.items() for label in labels}
     for system, part in by_system(pictures).items():
         people = people_of(part)
-        own = np.array([clusters.get(label, "") for label in levels_of(part, people, [gender])[gender]], dtype=object)
-        abstract = {place: _abstractness(part, place, people) for place in places_of(part) if place in stereotypes}
+        own = np.array(
+            [clusters.get(label, "") for label in levels_of(part, people, [gender])[gender]], dtype=object
+        )
+        abstract = {
+            place: _abstractness(part, place, people) for place in places_of(part) if place in stereotypes
+        }
         for place, values in abstract.items():
             yield _place_row(system, place, stereotypes[place], values, own)
         if abstract:
@@ -97,9 +116,13 @@ def _abstractness(part: pl.DataFrame, place: str, people: np.ndarray) -> np.ndar
     return person_means(here, people, parts[:, 0] - parts[:, 1])
 
 
-def _place_row(system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray) -> dict[str, Any]:
+def _place_row(
+    system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray
+) -> dict[str, Any]:
     known = ~np.isnan(values) & (own != "")
-    value, low, high, p, t, df = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
+    value, low, high, p, t, df = welch(
+        values[known & (own == stereotype)], values[known & (own != stereotype)]
+    )
     note = f"Welch t = {t:.4g}, df = {df:.4g}" if not np.isnan(p) else "not tested: too few people on a side"
     return row(
         system, "expectancy_of_place", place, (value, low, high), contrast="congruent minus incongruent people", p=p,
@@ -140,4 +163,8 @@ def mean_of_groups(groups: Sequence[np.ndarray]) -> tuple[tuple[float, float, fl
     df = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(group) - 1 for group in groups]))
     half = stats.t.ppf(0.975, df) * np.sqrt(parts.sum())
     t = value / np.sqrt(parts.sum())
-    return (value, value - half, value + half), float(2 * stats.t.sf(abs(t), df)), f"t = {t:.4g}, df = {df:.4g}"
+    return (
+        (value, value - half, value + half),
+        float(2 * stats.t.sf(abs(t), df)),
+        f"t = {t:.4g}, df = {df:.4g}",
+    )

@@ -31,7 +31,9 @@ def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[s
 def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add each system's coverage to the note of every one of its rows."""
     known = {
-        item["system"]: item["value"] for item in rows if item["measure"] == "coverage" and item["group"] == "known"
+        item["system"]: item["value"]
+        for item in rows
+        if item["measure"] == "coverage" and item["group"] == "known"
     }
     return [{**item, "note": _with_coverage(item, known.get(item["system"]))} for item in rows]
 

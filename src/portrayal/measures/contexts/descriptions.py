@@ -49,7 +49,9 @@ def cosine_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.clip(1.0 - cosines, 0.0, 2.0)
 
 
-def distances(part: pl.DataFrame, place: str, factors: Sequence[str], clusters: Sequence[str] = SUPER) -> Distances:
+def distances(
+    part: pl.DataFrame, place: str, factors: Sequence[str], clusters: Sequence[str] = SUPER
+) -> Distances:
     """Return each person's mean cosine distance between their baseline and their pictures in `place`."""
     people = people_of(part)
     here, alone = usable(condition(part, place)), usable(condition(part, BASELINE))
@@ -165,7 +167,9 @@ def variants(pictures: pl.DataFrame, factors: Sequence[str], vectors: Mapping[st
 def _variant(system: str, place: str, name: str, found: Distances) -> dict[str, Any]:
     known = found.there()
     values = found.values[known]
-    factors = {key: levels[known] for key, levels in found.factors.items() if len(set(levels[known].tolist())) > 1}
+    factors = {
+        key: levels[known] for key, levels in found.factors.items() if len(set(levels[known].tolist())) > 1
+    }
     terms = anova(values, dict(list(factors.items())[:2])).terms if factors else ()
     tested = [(term.p, term.name) for term in terms if not term.reason]
     best = min(tested, default=(np.nan, "nothing could be tested"))

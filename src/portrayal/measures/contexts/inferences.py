@@ -45,14 +45,21 @@ def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "ge
 
 
 def _count(
-    system: str, place: str, outcome: str, answered: pl.DataFrame, missing: tuple[int, str], people: np.ndarray
+    system: str,
+    place: str,
+    outcome: str,
+    answered: pl.DataFrame,
+    missing: tuple[int, str],
+    people: np.ndarray,
 ) -> dict[str, Any]:
     lost, why = missing
     hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
     share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
     n = answered.height
     ends = (hits.sum() if n else np.nan, share.low * n, share.high * n)
-    return row(system, "inferred_count", (place, outcome), ends, n=n, n_missing=lost, unit="pictures", note=why)
+    return row(
+        system, "inferred_count", (place, outcome), ends, n=n, n_missing=lost, unit="pictures", note=why
+    )
 
 
 def _change(

@@ -55,7 +55,11 @@ def _of_system(
     outer = n_people - 1 - sum(between)
     for place, name in enumerate(names):
         df = outer if between[place] else int(known.sum()) - n_people - design.shape[1] + sum(between) + 1
-        note = f"not estimated: {reason}" if reason or fitted is None else f"random intercept per person; {fitted[2]}"
+        note = (
+            f"not estimated: {reason}"
+            if reason or fitted is None
+            else f"random intercept per person; {fitted[2]}"
+        )
         ends, p = _ends(fitted, design.shape[1] - len(names) + place, df)
         yield row(
             system, "distance_mixed", name, ends, p=p, n=int(known.sum()), n_missing=int((~known).sum()),
@@ -103,7 +107,9 @@ def _congruent(
     pairs = zip(here["context"], here[gender].cast(pl.String), strict=True)
     return np.array(
         [
-            np.nan if place not in stereotypes or label not in own else float(own[label] == stereotypes[place])
+            np.nan
+            if place not in stereotypes or label not in own
+            else float(own[label] == stereotypes[place])
             for place, label in pairs
         ]
     )
@@ -111,14 +117,21 @@ def _congruent(
 
 def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
     """Why no mixed model can be fitted, or nothing."""
-    if len(set(people.tolist())) < design.shape[1] - len(np.unique(design[:, 0])) or len(set(people.tolist())) < 4:
+    if (
+        len(set(people.tolist())) < design.shape[1] - len(np.unique(design[:, 0]))
+        or len(set(people.tolist())) < 4
+    ):
         return "too few people"
     if len(values) <= design.shape[1] or np.ptp(values) < 1e-12:
         return "too few pictures, or no distance varies"
-    return "" if np.linalg.matrix_rank(design) == design.shape[1] else "the design cannot tell the factors apart"
+    return (
+        "" if np.linalg.matrix_rank(design) == design.shape[1] else "the design cannot tell the factors apart"
+    )
 
 
-def fit_mixed(values: np.ndarray, design: np.ndarray, people: np.ndarray) -> tuple[np.ndarray, np.ndarray, str] | None:
+def fit_mixed(
+    values: np.ndarray, design: np.ndarray, people: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, str] | None:
     """Return coefficients, standard errors and a word on the fit; nothing when it fails."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 

@@ -46,7 +46,9 @@ def membership(tags: Sequence[str], typology: pl.DataFrame, context_tags: pl.Dat
     contexts = tuple(context_tags["context"].unique().sort())
     clusters = tuple(name for name in columns if name not in contexts)
     found = [entries.get(normal[tag]) for tag in tags]
-    member = np.array([[entry in columns[name] for name in (*clusters, *contexts)] for entry in found], dtype=bool)
+    member = np.array(
+        [[entry in columns[name] for name in (*clusters, *contexts)] for entry in found], dtype=bool
+    )
     table = pl.DataFrame({"tag": list(tags), "entry": found}, schema={"tag": pl.String, "entry": pl.String})
     return Membership(table, clusters, contexts, member.reshape(len(found), len(columns)))
 
@@ -73,16 +75,26 @@ def describe_pictures(
     genders
         The sub-clusters that name a gender. The one with most tags is inferred; a tie, or none, is neutral.
     """
-    pictures = responses.select(*KEYS, "status").unique(KEYS, keep="first", maintain_order=True).with_row_index("row")
+    pictures = (
+        responses.select(*KEYS, "status")
+        .unique(KEYS, keep="first", maintain_order=True)
+        .with_row_index("row")
+    )
     tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
     distinct = tagged["tag"].unique().sort()
     lookup = membership(distinct.to_list(), typology, context_tags)
-    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")["row"].to_numpy()
+    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")[
+        "row"
+    ].to_numpy()
     codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
     member = np.hstack([lookup.member, lookup.tags["entry"].is_not_null().to_numpy()[:, None]])
-    counts = count_clusters(codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)]))
+    counts = count_clusters(
+        codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
+    )
     counted = _with_counts(pictures, counts, lookup)
-    described = counted.join(stimuli.select(_factors(stimuli)), on="stimulus", how="left", maintain_order="left")
+    described = counted.join(
+        stimuli.select(_factors(stimuli)), on="stimulus", how="left", maintain_order="left"
+    )
     return _judge(described, lookup, genders).drop("row")
 
 
@@ -109,7 +121,9 @@ def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, se
     """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
     columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
     for level in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(level, maintain_order=True):
+        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
+            level, maintain_order=True
+        ):
             columns.setdefault(str(name), set()).update(part["tag"])
     for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
         columns[str(name)] = set(part["tag"])
@@ -117,7 +131,12 @@ def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, se
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
-    names = [*map(column, lookup.clusters), *(f"place {context}" for context in lookup.contexts), "known", "tags"]
+    names = [
+        *map(column, lookup.clusters),
+        *(f"place {context}" for context in lookup.contexts),
+        "known",
+        "tags",
+    ]
     return pictures.with_columns(pl.Series(name, counts[:, place]) for place, name in enumerate(names))
 
 
@@ -131,7 +150,9 @@ def _factors(stimuli: pl.DataFrame) -> list[str]:
     found = ["stimulus", *(name for name in stimuli.columns if name not in STIMULI)]
     clash = sorted(set(found) & set(DERIVED))
     if clash:
-        raise PortrayalError(f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor.")
+        raise PortrayalError(
+            f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor."
+        )
     return found
 
 
@@ -140,7 +161,9 @@ DERIVED = ("system", "repeat", "status", "tags", "known", "place", "inferred", "
 
 def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> pl.DataFrame:
     """Add the inferred gender (Section 4.5.2: the most tags win) and whether the place was recognised."""
-    scores = table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
+    scores = (
+        table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
+    )
     best = scores.max(axis=1, initial=0)
     alone = (scores == best[:, None]).sum(axis=1) == 1
     names = np.array([*genders, NEUTRAL], dtype=object)
@@ -149,12 +172,16 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
     for context in lookup.contexts:
         place = pl.when(pl.col("context") == context).then(pl.col(f"place {context}")).otherwise(place)
     placed = table.with_columns(pl.Series("inferred", inferred, dtype=pl.String), place.alias("place"))
-    return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(f"place {c}" for c in lookup.contexts)
+    return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(
+        f"place {c}" for c in lookup.contexts
+    )
 
 
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
     """Return the proportion of each picture's tags in each of the named clusters."""
-    return pictures.select(map(column, names)).to_numpy() / np.maximum(pictures["tags"].to_numpy()[:, None], 1)
+    return pictures.select(map(column, names)).to_numpy() / np.maximum(
+        pictures["tags"].to_numpy()[:, None], 1
+    )
 
 
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:

@@ -82,4 +82,8 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
 
 def _possible(vectors: Mapping[str, Sequence[str]], pictures: pl.DataFrame) -> dict[str, Sequence[str]]:
     """Keep the vectors whose clusters the typology has."""
-    return {name: parts for name, parts in vectors.items() if {column(part) for part in parts} <= set(pictures.columns)}
+    return {
+        name: parts
+        for name, parts in vectors.items()
+        if {column(part) for part in parts} <= set(pictures.columns)
+    }

@@ -30,8 +30,8 @@ def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
         lost = part.height - kept.height
         wrong = int((part["place"] == "wrong").sum())
         yield _median(str(place), "all raters", kept, lost, wrong)
-        for (who,), some in kept.drop_nulls("rater_gender").sort("rater_gender").group_by(
-            "rater_gender", maintain_order=True
+        for (who,), some in (
+            kept.drop_nulls("rater_gender").sort("rater_gender").group_by("rater_gender", maintain_order=True)
         ):
             yield _median(str(place), f"raters: {who}", some, 0, 0)
 
@@ -40,14 +40,18 @@ def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
     """One row per place and rater: score, how the place was coded, the rater's gender."""
     chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
     wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
-    wide = wide.with_columns(pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns)
+    wide = wide.with_columns(
+        pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns
+    )
     strange = set(wide["place"].drop_nulls()) - set(CODES)
     if strange:
         raise PortrayalError(f"a place is coded {sorted(strange)[0]!r}. Expected one of {', '.join(CODES)}.")
     scored = wide.with_columns(pl.col("gendered").cast(pl.Float64, strict=False).alias("score"))
     outside = scored.filter(~pl.col("score").is_between(0, 10))
     if outside.height:
-        raise PortrayalError(f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine).")
+        raise PortrayalError(
+            f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine)."
+        )
     return scored.with_columns(pl.col("place").fill_null("not coded"))
 
 

@@ -40,7 +40,9 @@ def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0, s
 def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
     """Return the share of these pictures whose place was recognised, clustered by person."""
     hits = answered["recognised"].fill_null(False).to_numpy()
-    return clustered_share(per_person(answered, people, hits), per_person(answered, people, np.ones(len(hits))))
+    return clustered_share(
+        per_person(answered, people, hits), per_person(answered, people, np.ones(len(hits)))
+    )
 
 
 def _recognised(
@@ -56,7 +58,13 @@ def _recognised(
 
 
 def _independence(
-    system: str, place: str, answered: pl.DataFrame, people: np.ndarray, outcomes: Sequence[str], seed: int, shuffles: int
+    system: str,
+    place: str,
+    answered: pl.DataFrame,
+    people: np.ndarray,
+    outcomes: Sequence[str],
+    seed: int,
+    shuffles: int,
 ) -> dict[str, Any]:
     gendered = answered["inferred"] != NEUTRAL
     with_gender, without = seen(answered.filter(gendered), people), seen(answered.filter(~gendered), people)
@@ -82,7 +90,9 @@ def independence(
     if answered["inferred"].n_unique() < 2:
         return np.nan, "not tested: one outcome only"
     hits = _grid(answered, people, recognised[:, None])
-    given = _grid(answered, people, np.stack([(answered["inferred"] == o).to_numpy() for o in outcomes], axis=1))
+    given = _grid(
+        answered, people, np.stack([(answered["inferred"] == o).to_numpy() for o in outcomes], axis=1)
+    )
     p = _shuffled(hits[..., 0], given, np.random.default_rng(seed), shuffles)
     return p, f"two-sided permutation of people, {shuffles} shuffles"
 
@@ -136,7 +146,9 @@ def _backgrounds(system: str, place: str, here: pl.DataFrame, people: np.ndarray
     for (name,), part in here.sort("background").group_by("background", maintain_order=True):
         share = seen(usable(part), people)
         rare = share.value < RARE
-        note = f"recognised in under {RARE:.0%} of its pictures: read its other rows with care" if rare else ""
+        note = (
+            f"recognised in under {RARE:.0%} of its pictures: read its other rows with care" if rare else ""
+        )
         yield row(
             system, "recognised_background", (place, str(name)), (share.value, share.low, share.high),
             n=usable(part).height, n_missing=missing_note(part)[0], unit="share", note=note,

@@ -24,7 +24,9 @@ def row(
     """Return one Results row; `ends` are value, low and high, and NaN becomes null."""
     value, low, high = (None if np.isnan(end) else float(end) for end in ends[:3])
     named = group if isinstance(group, str) else BETWEEN.join(group)
-    filled = {key: None if isinstance(item, float) and np.isnan(item) else item for key, item in others.items()}
+    filled = {
+        key: None if isinstance(item, float) and np.isnan(item) else item for key, item in others.items()
+    }
     return {
         "audit": AUDIT, "system": system, "measure": measure, "group": named,
         "value": value, "low": low, "high": high, **filled,
@@ -38,8 +40,12 @@ def people_of(pictures: pl.DataFrame) -> np.ndarray:
 
 def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the sum of `values` (one per picture) for each of the `people`."""
-    places = np.searchsorted(people, pictures["person"].to_numpy().astype(people.dtype)) if len(people) else []
-    return np.bincount(np.asarray(places, dtype=int), weights=np.asarray(values, float), minlength=len(people))
+    places = (
+        np.searchsorted(people, pictures["person"].to_numpy().astype(people.dtype)) if len(people) else []
+    )
+    return np.bincount(
+        np.asarray(places, dtype=int), weights=np.asarray(values, float), minlength=len(people)
+    )
 
 
 def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -17,7 +17,9 @@ def summary(results: pl.DataFrame, stereotypes: Mapping[str, str]) -> list[tuple
     under .05 after the correction over the declared family.
     """
     table = results.with_row_index("row")
-    systems = [name for name in table["system"].unique(maintain_order=True) if name not in ("raters", "coders")]
+    systems = [
+        name for name in table["system"].unique(maintain_order=True) if name not in ("raters", "coders")
+    ]
     found = [list(_of_system(table.filter(system=name), name, stereotypes)) for name in systems]
     longest = max(map(len, found), default=0)
     return [each[place] for place in range(longest) for each in found if place < len(each)]
@@ -33,7 +35,9 @@ def _of_system(table: pl.DataFrame, system: str, stereotypes: Mapping[str, str])
 
 
 def _rows(table: pl.DataFrame, measure: str) -> list[Row]:
-    return list(table.filter((pl.col("measure") == measure) & pl.col("value").is_not_null()).iter_rows(named=True))
+    return list(
+        table.filter((pl.col("measure") == measure) & pl.col("value").is_not_null()).iter_rows(named=True)
+    )
 
 
 def _clear(row: Row) -> bool:
@@ -61,10 +65,15 @@ def _congruence(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
         said = "follows the stereotype of the place" if _clear(row) and row["value"] > 0 else (
             "goes against the stereotype of the place" if _clear(row) else "shows no sign of following the place's stereotype"
         )  # fmt: skip
-        yield f"{system} {said} when it names a gender (congruence {_ends(row)}{_corrected(row)}; {row['n']} people).", row["row"]
+        yield (
+            f"{system} {said} when it names a gender (congruence {_ends(row)}{_corrected(row)}; {row['n']} people).",
+            row["row"],
+        )
 
 
-def _inferences(table: pl.DataFrame, system: str, stereotypes: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+def _inferences(
+    table: pl.DataFrame, system: str, stereotypes: Mapping[str, str]
+) -> Iterator[tuple[str, int]]:
     """Question 1: does it see more of a gender in that gender's places?"""
     rows = _rows(table, "inferred_change")
     for cluster in sorted(set(stereotypes.values())):
@@ -114,7 +123,10 @@ def _accuracy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
     if scores:
         worst = min(scores, key=lambda row: row["value"])
         place, group = worst["group"].split(" | ")
-        yield f"{system} is least right about the gender of {group} people {_where(place)} (F1 {_ends(worst)}).", worst["row"]
+        yield (
+            f"{system} is least right about the gender of {group} people {_where(place)} (F1 {_ends(worst)}).",
+            worst["row"],
+        )
 
 
 def _where(place: str) -> str:

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 import polars as pl
 
 
-def warnings_of(results: pl.DataFrame, unusable: Sequence[tuple[str, str]], factors: Sequence[str]) -> list[str]:
+def warnings_of(
+    results: pl.DataFrame, unusable: Sequence[tuple[str, str]], factors: Sequence[str]
+) -> list[str]:
     """Return the warnings for the top of the report."""
-    return [*_left_out(unusable), *_unrecognised(results), *_small_cells(results, factors), *_low_coverage(results)]
+    return [
+        *_left_out(unusable),
+        *_unrecognised(results),
+        *_small_cells(results, factors),
+        *_low_coverage(results),
+    ]
 
 
 def _left_out(unusable: Sequence[tuple[str, str]]) -> list[str]:
@@ -23,7 +30,9 @@ def _unrecognised(results: pl.DataFrame) -> list[str]:
         rare = part.filter(pl.col("value") < 0.1)["group"].str.split(" | ").list.last().to_list()
         if rare:
             named = ", ".join(rare) if len(rare) <= 6 else f"{len(rare)} of them"
-            found.append(f"{system} recognises {named} of {part.height} backgrounds in under 10% of pictures.")
+            found.append(
+                f"{system} recognises {named} of {part.height} backgrounds in under 10% of pictures."
+            )
     return found
 
 
@@ -36,7 +45,9 @@ def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
 
 
 def _low_coverage(results: pl.DataFrame) -> list[str]:
-    rows = results.filter((pl.col("measure") == "coverage") & (pl.col("group") == "known") & (pl.col("value") < 0.8))
+    rows = results.filter(
+        (pl.col("measure") == "coverage") & (pl.col("group") == "known") & (pl.col("value") < 0.8)
+    )
     return [
         f"The typology knows {value:.0%} of {system}'s tags; the others wait in reviews.csv."
         for system, value in rows.select("system", "value").iter_rows()

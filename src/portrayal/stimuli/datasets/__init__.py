@@ -1,1 +1,1 @@
-"""Loaders of data sets of people: each gives one row per person with a picture, factors, license and consent."""
+"""Loaders, one module a data set. Photographs of real people are read in place and never copied."""

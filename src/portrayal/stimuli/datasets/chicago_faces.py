@@ -40,9 +40,13 @@ def load_chicago_faces(
     expression
         N neutral, A angry, F fearful, HC happy with closed mouth, HO with open mouth.
     """
-    rows = [row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))]
+    rows = [
+        row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))
+    ]
     if not rows:
-        raise PortrayalError(f"no Chicago Face Database picture under {folder}. Expected names like CFD-AF-200-228-N.jpg.")
+        raise PortrayalError(
+            f"no Chicago Face Database picture under {folder}. Expected names like CFD-AF-200-228-N.jpg."
+        )
     people = pl.DataFrame(rows).unique("person", keep="first", maintain_order=True)
     if norming is not None:
         people = people.join(_read_norming(Path(norming)), on="person", how="left")
@@ -69,8 +73,12 @@ def _read_norming(path: Path) -> pl.DataFrame:
     try:
         frame = pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise PortrayalError(f"{path} cannot be read as a CSV: {str(error).splitlines()[0]}. Save the sheet as CSV.") from None
+        raise PortrayalError(
+            f"{path} cannot be read as a CSV: {str(error).splitlines()[0]}. Save the sheet as CSV."
+        ) from None
     if "Model" not in frame.columns:
-        raise PortrayalError(f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV.")
+        raise PortrayalError(
+            f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV."
+        )
     taken = [name for name in frame.columns if name.lower() in ("gender", "race", *PEOPLE)]
     return frame.drop(taken).rename({"Model": "person"}).unique("person")

@@ -13,7 +13,9 @@ PEOPLE = ("person", "file", "source", "license", "consent")
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
 
 
-def load_people(table: Path | str, source: str = "", license_name: str = "not stated", consent: str = "") -> pl.DataFrame:
+def load_people(
+    table: Path | str, source: str = "", license_name: str = "not stated", consent: str = ""
+) -> pl.DataFrame:
     """Return one row per person: person, file, source, license, consent, and the factors.
 
     Parameters
@@ -31,11 +33,17 @@ def load_people(table: Path | str, source: str = "", license_name: str = "not st
     frame = read_people(table)
     folder = Path(table).parent
     if "file" not in frame.columns:
-        frame = frame.with_columns(file=pl.Series([_find(folder, name) for name in frame["person"]], dtype=pl.String))
+        frame = frame.with_columns(
+            file=pl.Series([_find(folder, name) for name in frame["person"]], dtype=pl.String)
+        )
     else:
-        frame = frame.with_columns(file=pl.Series([str(folder / name) for name in frame["file"]], dtype=pl.String))
+        frame = frame.with_columns(
+            file=pl.Series([str(folder / name) for name in frame["file"]], dtype=pl.String)
+        )
     described = {"source": source or Path(table).name, "license": license_name, "consent": consent}
-    frame = frame.with_columns(pl.lit(text).alias(name) for name, text in described.items() if name not in frame.columns)
+    frame = frame.with_columns(
+        pl.lit(text).alias(name) for name, text in described.items() if name not in frame.columns
+    )
     return frame.select(*PEOPLE, pl.exclude(*PEOPLE))
 
 
@@ -45,7 +53,9 @@ def read_people(table: Path | str) -> pl.DataFrame:
     try:
         frame = pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise PortrayalError(f"{path} cannot be read as a CSV of people: {str(error).splitlines()[0]}.") from None
+        raise PortrayalError(
+            f"{path} cannot be read as a CSV of people: {str(error).splitlines()[0]}."
+        ) from None
     if "person" not in frame.columns and "image_id" in frame.columns:
         frame = frame.with_columns(pl.col("image_id").alias("person"))
     if "person" not in frame.columns:

@@ -43,7 +43,9 @@ class Face:
         return float(np.linalg.norm(self.landmarks[1] - self.landmarks[0]))
 
 
-def find_faces(picture: Any, smallest: float = 0.1, thresholds: tuple[float, ...] = (0.6, 0.7, 0.9)) -> list[Face]:
+def find_faces(
+    picture: Any, smallest: float = 0.1, thresholds: tuple[float, ...] = (0.6, 0.7, 0.9)
+) -> list[Face]:
     """Find the faces of a picture, the most certain first.
 
     Parameters

@@ -59,7 +59,10 @@ def celeba(folder: Path | str) -> Iterator[LabelledFace]:
         yield LabelledFace(name, read(name), labels.get("Male"), None, None, labels.get("Smiling"))
 
 
-LOADERS: Mapping[str, Callable[[Path | str], Iterator[LabelledFace]]] = {"fairface": fairface, "celeba": celeba}
+LOADERS: Mapping[str, Callable[[Path | str], Iterator[LabelledFace]]] = {
+    "fairface": fairface,
+    "celeba": celeba,
+}
 
 
 def _celeba_rows(table: Path) -> Iterator[tuple[str, dict[str, float]]]:

@@ -44,14 +44,12 @@ def prior_of(values: Tensor) -> Tensor:
     return torch.nanmean(values, dim=0, keepdim=True)
 
 
-def targets(values: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Draw where to go: gender in the first half of the batch, race between two poles in the second.
+def targets(values: Tensor, first: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Draw where to go: gender for the faces in `first`, race between two poles for the others.
 
     Returns the attribute vectors and, for each face, the perceived attributes aimed at.
     """
-    n, device = len(values), values.device
-    value = (2 * torch.rand(n, generator=random, device=device) - 1) * REACH
-    first = torch.arange(n, device=device) < (n + 1) // 2
+    value = (2 * torch.rand(len(values), generator=random, device=values.device) - 1) * REACH
     aim, go = values.clone(), filled(values)
     go[:, GENDER] = torch.where(first, value, go[:, GENDER])
     aim[:, GENDER] = torch.where(first, torch.tanh(STEEPNESS * value / 2), aim[:, GENDER])
@@ -75,7 +73,8 @@ def keeping_loss(read: Tensor, before: Tensor, aim: Tensor, first: Tensor) -> tu
     )
     age = (read[:, AGE] - before[:, AGE]) ** 2
     reach = torch.where(first, gender, 0.5 * race)
-    hold = torch.where(first, same_race, same_gender) + 2 * age
+    others = torch.where(first, same_race, same_gender) if not first.all() else 0.0
+    hold = others + 2 * age
     return reach.mean(), hold.mean()
 
 

@@ -58,7 +58,10 @@ def read_face(picture: Any, landmarks: np.ndarray) -> tuple[float, float]:
 def _run(task: str, pictures: Sequence[np.ndarray], batch: int = 64) -> np.ndarray:
     stack = (np.stack(list(pictures)).astype(np.float32) - MEANS) / 256
     pixels = np.ascontiguousarray(stack.transpose(0, 3, 1, 2))
-    parts = [_session(task).run(None, {"images": pixels[at : at + batch]})[0] for at in range(0, len(pixels), batch)]
+    parts = [
+        _session(task).run(None, {"images": pixels[at : at + batch]})[0]
+        for at in range(0, len(pixels), batch)
+    ]
     return np.concatenate(parts).astype(float)
 
 

@@ -55,6 +55,7 @@ class Trainer:
         self.faces = faces.to(device)
         if not plan.controls:
             self.faces.values[:, 1:] = torch.nan
+        self.races = bool(objective.known(self.faces.values)[:, -1].any())
         self.random = torch.Generator(device=device).manual_seed(plan.seed)
         self.mask = torch.from_numpy(oval()).float().to(device)[None, None]
         self.prior = objective.prior_of(self.faces.values)
@@ -140,7 +141,9 @@ class Trainer:
         mixed = torch.lerp(face, face[other], share[..., None, None])
         seen = disturbed(mixed, self.random).contiguous(memory_format=torch.channels_last)
         blend = torch.lerp(values, values[other], share)
-        losses = [objective.reading_loss(reader(seen).float(), blend).mean() for reader in self.networks["readers"]]
+        losses = [
+            objective.reading_loss(reader(seen).float(), blend).mean() for reader in self.networks["readers"]
+        ]
         self._note("reader", losses[0])
         return torch.stack(losses).sum()
 
@@ -148,10 +151,7 @@ class Trainer:
         """Encode, rebuild with the face's own attributes, and edit towards drawn ones."""
         code = self._code(face)
         start = objective.filled(values)
-        if self.plan.controls:
-            go, aim = objective.targets(values, self.random)
-        else:
-            go, aim = _gender_only(values, self.random)
+        go, aim = objective.targets(values, self._first(len(face)), self.random)
         both = self.networks["decoder"](torch.cat([code, code]), torch.cat([start, go])).float()
         rebuilt, changed = both.chunk(2)
         edit = changed - rebuilt
@@ -159,6 +159,11 @@ class Trainer:
             "code": code, "rebuilt": rebuilt, "edit": edit, "aim": aim,
             "face": (face + self.mask * edit).clamp(-1.1, 1.1),
         }  # fmt: skip
+
+    def _first(self, size: int) -> Tensor:
+        """Say whose gender is varied: half of the batch, or all of it where race is not labelled."""
+        share = (size + 1) // 2 if self.races else size
+        return torch.arange(size, device=self.device) < share
 
     def _patch_loss(self, face: Tensor, made: Tensor) -> Tensor:
         """Hinge loss of the patch critic."""
@@ -194,9 +199,7 @@ class Trainer:
 
     def _guidance(self, face: Tensor, made: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Ask the averaged readers, through the same disturbance of both pictures."""
-        first = torch.arange(len(face), device=self.device) < (len(face) + 1) // 2
-        if not self.plan.controls:
-            first = torch.ones_like(first)
+        first = self._first(len(face))
         state = self.random.get_state()
         seen = disturbed(made["face"], self.random)
         self.random.set_state(state)
@@ -264,7 +267,10 @@ def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
     """Return the averaged weights that make the model, in half precision, as they ship."""
     kept = {"encoder": "encoder", "decoder": "decoder", "reader": "readers.0"}
     return {
-        name: {key: value.half().cpu() for key, value in trainer.averaged.get_submodule(path).state_dict().items()}
+        name: {
+            key: value.half().cpu()
+            for key, value in trainer.averaged.get_submodule(path).state_dict().items()
+        }
         for name, path in kept.items()
     }
 
@@ -316,14 +322,6 @@ def _write_row(trainer: Trainer, path: Path, seconds: float) -> None:
             writer.writeheader()
         writer.writerow(row)
     print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-
-
-def _gender_only(values: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor]:
-    value = (2 * torch.rand(len(values), generator=random, device=values.device) - 1) * objective.REACH
-    go, aim = objective.filled(values), values.clone()
-    go[:, objective.GENDER] = value
-    aim[:, objective.GENDER] = torch.tanh(objective.STEEPNESS * value / 2)
-    return go, aim
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -27,15 +27,35 @@ from portrayal.systems.plain import read_plain
 
 GENDER_TAGS = {"feminine": ("woman", "girl", "lady"), "masculine": ("man", "guy", "gentleman")}
 CONCRETE = ("portrait", "hair", "face", "t-shirt", "clothing", "shirt", "neck", "chin", "white", "standing")
-ABSTRACT = ("beautiful", "serious", "confident", "happy", "calm", "model", "attractive", "friendly", "elegant", "professional")
-LABELS = {"female": "feminine", "woman": "feminine", "women": "feminine", "male": "masculine", "man": "masculine", "men": "masculine"}
+ABSTRACT = (
+    "beautiful",
+    "serious",
+    "confident",
+    "happy",
+    "calm",
+    "model",
+    "attractive",
+    "friendly",
+    "elegant",
+    "professional",
+)
+LABELS = {
+    "female": "feminine",
+    "woman": "feminine",
+    "women": "feminine",
+    "male": "masculine",
+    "man": "masculine",
+    "men": "masculine",
+}
 
 
 class Planted(Settings):
     """What is planted."""
 
     stereotype: float = 0.5  # chance to name the place's gender
-    right: float = 0.85  # chance to name the person's gender otherwise; half of the rest is neutral, half wrong
+    right: float = (
+        0.85  # chance to name the person's gender otherwise; half of the rest is neutral, half wrong
+    )
     recognised: float = 0.9  # chance to name the place
     expectancy: float = 2.0  # further abstract tags, on average, for who fits the place
     gap: float = 1.5  # further concrete tags in places, on average, for the group `changed`
@@ -126,7 +146,9 @@ def place_words() -> dict[str, list[str]]:
 
     about_people = load_typology().filter(pl.col("super_cluster").is_in(["demographics", "abstract"]))["tag"]
     table = load_context_tags().filter(~pl.col("tag").is_in(about_people.implode()))
-    return {str(name): part["tag"].to_list() for (name,), part in table.group_by("context", maintain_order=True)}
+    return {
+        str(name): part["tag"].to_list() for (name,), part in table.group_by("context", maintain_order=True)
+    }
 
 
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:

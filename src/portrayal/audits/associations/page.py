@@ -1,0 +1,146 @@
+"""What a report shows of an associations audit: charts, findings in words, further tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.base import Chart, Finding, Measured, ReportTable
+from portrayal.report.words import interval, number, p_value
+from portrayal.stats.specification import support
+
+MEASURES = ("eat", "scweat")
+LEVEL = 0.05
+
+
+def charts(measured: Measured) -> list[Chart]:
+    """Draw effect sizes with intervals, and the specification curve where there are variants."""
+    from portrayal.report.charts import forest
+    from portrayal.report.curve import specification_curve
+
+    main = measured.results.filter(pl.col("measure").is_in(MEASURES) & pl.col("value").is_not_null())
+    drawn = [
+        Chart(
+            "effect_sizes",
+            "Effect size of each test",
+            "Each point is a test's d with its 95% interval; right of zero, X goes with A and Y with B. "
+            "The pooled deviation holds the group difference itself, so d stays between -2 and 2.",
+            forest(main, label="group", axis="d"),
+        )
+    ]
+    for system, rows in _specified(measured):
+        drawn.append(
+            Chart(
+                f"specifications_{len(drawn)}",
+                f"Specification curve: {system}",
+                "Every combination of prompt, article, target subset and ddof, sorted by d; those with p < .05 "
+                "support the claim.",
+                specification_curve(
+                    rows, choices=_varied(rows), supports="supports", low=None, high=None, axis="d"
+                ),
+            )
+        )
+    return drawn
+
+
+def findings(measured: Measured) -> list[Finding]:
+    """Say for each test what was found, supported harms first, then harms without support, then checks."""
+    declared = {row["test"]: row for row in measured.tables["tests"].iter_rows(named=True)}
+    shares = _shares(measured)
+    said = []
+    for index, row in enumerate(measured.results.iter_rows(named=True)):
+        if row["measure"] in MEASURES and row["value"] is not None:
+            test = declared[row["group"]]
+            sentence = _sentence(row, test, shares.get((row["system"], row["group"])))
+            said.append((not test["harm"], not _found(row), -abs(row["value"]), Finding(sentence, index)))
+    return [finding for *_, finding in sorted(said, key=lambda item: item[:3])]
+
+
+def tables(measured: Measured) -> list[ReportTable]:
+    """Show which share of specifications supports each claim, and which stimuli have no vector."""
+    shown = []
+    if "specifications" in measured.tables:
+        shown.append(
+            ReportTable(
+                "support",
+                "How many specifications support each claim",
+                "A specification supports the claim when its p is under .05, before correction.",
+                support(measured.tables["specifications"], ["system", "test"]),
+            )
+        )
+    if not measured.tables["missing"].is_empty():
+        shown.append(
+            ReportTable(
+                "missing",
+                "Stimuli without a vector",
+                "They were left out of the tests; each test's note says how many stimuli were left.",
+                measured.tables["missing"],
+            )
+        )
+    return shown
+
+
+def _specified(measured: Measured) -> list[tuple[str, pl.DataFrame]]:
+    table = measured.tables.get("specifications")
+    if table is None:
+        return []
+    return [(str(system), rows) for (system,), rows in table.group_by("system", maintain_order=True)]
+
+
+def _varied(rows: pl.DataFrame) -> list[str]:
+    """Return the choices that differ between these rows; the test first."""
+    columns = [name for name in ("test", "prompt", "article", "ddof") if rows[name].n_unique() > 1]
+    return columns or ["test"]
+
+
+def _shares(measured: Measured) -> dict[tuple[str, str], dict[str, Any]]:
+    table = measured.tables.get("specifications")
+    if table is None:
+        return {}
+    rows = support(table, ["system", "test"]).iter_rows(named=True)
+    return {(row["system"], row["test"]): row for row in rows}
+
+
+def _p(row: dict[str, Any]) -> float | None:
+    return row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
+
+
+def _found(row: dict[str, Any]) -> bool:
+    p = _p(row)
+    return p is not None and p < LEVEL
+
+
+def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
+    if _found(row) and row["value"] < 0:
+        turned = {**test, "a_name": test["b_name"], "b_name": test["a_name"]}
+        claim = f"{row['system']} {_ties(row, turned)}, against the direction of the test"
+    elif _found(row) and test["harm"]:
+        claim = f"{row['system']} {test['harm']}"
+    elif _found(row):
+        claim = f"{row['system']} {_ties(row, test)} (a check of the instrument, not a harm)"
+    elif test["harm"]:
+        claim = f"{row['system']}: no evidence in {row['group']} that it {test['harm']}"
+    else:
+        claim = f"{row['system']}: no evidence that it {_ties(row, test).replace('ties', 'tie', 1)}"
+    return f"{claim} ({row['group']}: {_figures(row)}{_supported(share)})."
+
+
+def _ties(row: dict[str, Any], test: dict[str, Any]) -> str:
+    if not test["y_name"] or row["measure"] == "scweat":
+        return f"ties {test['x_name']} to {test['a_name']} rather than to {test['b_name']}"
+    return f"ties {test['x_name']} to {test['a_name']} and {test['y_name']} to {test['b_name']}"
+
+
+def _figures(row: dict[str, Any]) -> str:
+    ends = interval(row["value"], row["low"], row["high"])
+    p = p_value(_p(row))
+    p = f"p {p}" if p.startswith("<") else f"p = {p}"
+    kind = "adjusted " if row["p_adjusted"] is not None else ""
+    return f"d = {number(row['value'], 2)} {ends}, n = {row['n']}, {kind}{p}"
+
+
+def _supported(share: dict[str, Any] | None) -> str:
+    if share is None:
+        return ""
+    return f"; {share['supporting']} of {share['specifications']} specifications support it"

@@ -1,0 +1,53 @@
+"""The settings of an associations study."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from portrayal.study import Settings
+
+SetName = Literal["x", "y", "a", "b"]
+Variant = Literal["prompts", "article", "subsets", "ddof"]
+
+
+class OwnTest(Settings):
+    """A test of the study's own: `[[associations.test]]`.
+
+    A set is a list of stimuli, the name of a list that ships ('weat:flowers'), or a file (.csv and .parquet with
+    a column `content`, .txt with one stimulus a line). `base` takes what is left out from a test that ships.
+    """
+
+    name: str = Field(min_length=1)
+    base: str | None = None
+    x: list[str] | str | None = None
+    y: list[str] | str | None = None  # left out (and in no base): the single-category test
+    a: list[str] | str | None = None
+    b: list[str] | str | None = None
+    x_name: str | None = None
+    y_name: str | None = None
+    a_name: str | None = None
+    b_name: str | None = None
+    kind: Literal["text", "image"] = "text"  # of the targets; attributes are text
+    cluster: str | None = None  # the column of the targets' files that says who is shown
+    x_cluster: list[str] | None = None  # or one id per target
+    y_cluster: list[str] | None = None
+    harm: str | None = None
+    templates: str | list[str] | None = None
+
+
+class AssociationsSettings(Settings):
+    """`[associations]` in a study file."""
+
+    tests: list[str] = []  # tests that ship: weat1 to weat10
+    test: list[OwnTest] = []
+    templates: str | list[str] | None = None  # None: as each test has it; 'none', 'paper' or templates
+    template_sets: list[SetName] = ["a", "b"]
+    article: Literal["right", "literal"] = "right"
+    alternative: Literal["greater", "less", "two-sided"] = "greater"
+    permutations: int | None = Field(default=None, ge=99)
+    ddof: Literal[0, 1] = 1
+    variants: list[Variant] = ["prompts", "article", "subsets", "ddof"]
+    subsets: int = Field(default=10, ge=0, le=100)
+    too_few: Literal["error", "report"] = "error"

@@ -1,0 +1,161 @@
+"""Whom a generator depicts, and what is blocked or dropped, from labels of its images.
+
+The labels are a classifier's perception of a picture; every row says so. An image without a label (blocked, dropped
+by a gate, no face) is an outcome of its own and never counts as one of the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.stats.proportions import share_difference
+from portrayal.tables import check, results
+
+IMAGES = {
+    "system": pl.String,
+    "occupation": pl.String,
+    "group": pl.String,  # whom the prompt named: woman, man, person
+    "outcome": pl.String,  # kept, blocked, dropped_nudity, dropped_age, no_face, unreadable; null: no answer
+    "label": pl.String,  # whom the reader saw; null unless kept
+}
+COUNTS = {"system": pl.String, "occupation": pl.String, "label": pl.String, "count": pl.Int64}
+LOST = ("blocked", "dropped_nudity", "dropped_age", "no_face")
+READ = "labels are a classifier's perception"
+
+
+def depictions(images: Any, audit: str = "associations") -> pl.DataFrame:
+    """Return who is depicted by occupation, and how often images were blocked, dropped or without a face.
+
+    Parameters
+    ----------
+    images
+        One row per image: system, occupation, group (prompted), outcome, label.
+    audit
+        The stem put into the rows.
+
+    Returns
+    -------
+    pl.DataFrame
+        Results with measures 'depicted_share' (by occupation, and over all occupations with an interval
+        clustered by occupation; only prompts that name no group), 'blocked_rate', 'dropped_nudity_rate',
+        'dropped_age_rate', 'no_face_rate' by prompted group, and 'blocked_difference' between groups.
+    """
+    frame = check(images, IMAGES, "images", "See docs/associations.md, live generators.")
+    rows = [
+        {"audit": audit, "system": system, **row}
+        for system in sorted(frame["system"].unique())
+        for row in _rows(frame.filter(pl.col("system") == system))
+    ]
+    return results(rows)
+
+
+def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFrame:
+    """Return who is depicted from recorded counts: system, occupation, label, count.
+
+    Returns
+    -------
+    pl.DataFrame
+        'depicted_share' by occupation and over all, and 'occupations_under_10' and 'occupations_over_90': the
+        share of occupations whose images show a group in under a tenth, or over nine tenths, of cases.
+    """
+    frame = check(counts, COUNTS, "counts", "Expected one row per system, occupation and label.")
+    rows: list[dict[str, Any]] = []
+    for system in sorted(frame["system"].unique()):
+        own = frame.filter(pl.col("system") == system)
+        for row in [*_shares(own), *_extremes(own)]:
+            rows.append({"audit": audit, "system": system, **row})
+    return results(rows)
+
+
+def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    free = frame.filter(pl.col("group") == "person")
+    kept = free.filter(pl.col("label").is_not_null())
+    counts = kept.group_by("occupation", "label").len("count")
+    yield from _shares(counts, free)
+    for group in sorted(frame["group"].unique().drop_nulls()):
+        yield from _lost(frame.filter(pl.col("group") == group), group)
+    yield from _compared(frame)
+
+
+def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
+    """Every occupation gets every label that occurs, so that a group nobody drew shows as zero."""
+    labels = sorted(counts["label"].unique())
+    totals = dict(counts.group_by("occupation").agg(pl.col("count").sum()).iter_rows())
+    table = {
+        (occupation, label): count
+        for occupation, label, count in counts.select("occupation", "label", "count").iter_rows()
+    }
+    for label in labels:
+        hits = {occupation: table.get((occupation, label), 0) for occupation in sorted(totals)}
+        for occupation, count in hits.items():
+            missing = (
+                0
+                if asked is None
+                else asked.filter(pl.col("occupation") == occupation).height - totals[occupation]
+            )
+            yield _share(
+                "depicted_share",
+                f"{label}, {occupation}",
+                wilson(count, totals[occupation]),
+                totals[occupation],
+                missing,
+            )
+        shares = np.array(
+            [count / totals[occupation] for occupation, count in hits.items() if totals[occupation]]
+        )
+        mean = clustered_mean(shares, np.arange(len(shares)))
+        n = sum(totals.values())
+        missing = 0 if asked is None else asked.height - n
+        row = _share("depicted_share", label, mean, n, missing)
+        yield {
+            **row,
+            "note": f"mean over {len(shares)} occupations, interval clustered by occupation; {READ}",
+        }
+
+
+def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    wide = counts.with_columns(share=pl.col("count") / pl.col("count").sum().over("occupation"))
+    for label in sorted(counts["label"].unique()):
+        shares = wide.filter((pl.col("label") == label) & pl.col("share").is_not_nan())["share"].to_numpy()
+        for measure, hits in (("occupations_under_10", shares < 0.1), ("occupations_over_90", shares > 0.9)):
+            row = _share(measure, label, wilson(int(hits.sum()), len(shares)), len(shares), 0)
+            yield {
+                **row,
+                "unit": "share of occupations",
+                "note": f"{int(hits.sum())} of {len(shares)}; {READ}",
+            }
+
+
+def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
+    answered = images.drop_nulls("outcome")
+    failed = images.height - answered.height
+    for outcome in LOST:
+        hits = int((answered["outcome"] == outcome).sum())
+        yield {
+            **_share(f"{outcome}_rate", group, wilson(hits, answered.height), answered.height, failed),
+            "note": "",
+        }
+
+
+def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    answered = frame.drop_nulls("outcome")
+    for first, second in combinations(sorted(answered["group"].unique()), 2):
+        sides = [answered.filter(pl.col("group") == group)["outcome"] for group in (first, second)]
+        counts = [number for side in sides for number in (int((side == "blocked").sum()), len(side))]
+        interval, p = share_difference(*counts)
+        row = _share(
+            "blocked_difference", first, interval, counts[1] + counts[3], frame.height - answered.height
+        )
+        yield {**row, "contrast": f"{first} - {second}", "p": p, "note": "Fisher's exact test, two-sided"}
+
+
+def _share(measure: str, group: str, interval: Interval, n: int, missing: int) -> dict[str, Any]:
+    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
+    ends = {"value": value, "low": low, "high": high, "n": n, "n_missing": missing}
+    return {"measure": measure, "group": group, **ends, "unit": "share", "note": READ}

@@ -1,0 +1,216 @@
+"""How often captions speak of the emotion a person shows, by condition.
+
+Wolfe et al. (2023), section 5.3 [1]_: occurrences of an emotion's words per 1,000 captions. Beyond the
+paper: an interval clustered by person, the ratio between conditions tested within persons, and how often
+the words turn up for a neutral face (the false-mention rate).
+
+References
+----------
+.. [1] Wolfe, Yang, Howe, Caliskan (2023), Contrastive Language-Vision AI Models Pretrained on Web-Scraped
+   Multimodal Data Exhibit Sexual Objectification Bias, FAccT, doi 10.1145/3593013.3594072.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import Interval
+from portrayal.stats.permutation import sign_flip
+from portrayal.stats.rates import clustered_rate, paired_rate_ratio
+from portrayal.tables import check, results
+
+CAPTIONS = {
+    "system": pl.String,
+    "person": pl.String,
+    "emotion": pl.String,  # the emotion shown
+    "intensity": pl.String,
+    "condition": pl.String,
+    "status": pl.String,
+    "caption": pl.String,
+}
+CELL = ["system", "emotion", "intensity", "condition", "person"]
+UNIT = "occurrences per 1,000 captions"
+NEVER = "no occurrence; upper end as if captions were independent (Poisson), too low where they are not"
+
+
+class EmotionWords(NamedTuple):
+    """The Results, and every word of the lists with its count and whether it was counted."""
+
+    results: pl.DataFrame
+    words: pl.DataFrame
+
+
+def emotion_words(
+    captions: Any,
+    words: Mapping[str, Sequence[str]],
+    minimum: int = 100,
+    baseline: str = "nonobjectified",
+    neutral: str = "neutral",
+    audit: str = "associations",
+) -> EmotionWords:
+    """Count the words of the emotion shown, per 1,000 captions.
+
+    Parameters
+    ----------
+    captions
+        One row per caption: system, person, emotion (shown), intensity, condition, status, caption.
+    words
+        The words of each emotion.
+    minimum
+        A word that occurs fewer times over all of a system's captions is left out (the paper: 100).
+    baseline
+        The condition the others are divided by.
+    neutral
+        The `emotion` of photographs that show none; they give the false-mention rates.
+    audit
+        The stem put into the rows.
+
+    Returns
+    -------
+    EmotionWords
+        `results` with measures 'emotion_words' (rates), 'emotion_word_ratio' (condition over baseline, p by
+        exact sign flips of the persons' differences) and 'false_mention'; `words` with columns system,
+        emotion, word, occurrences, counted.
+    """
+    frame = check(captions, CAPTIONS, "captions", "See docs/associations.md, emotion words in captions.")
+    if baseline not in frame["condition"].unique():
+        known = ", ".join(sorted(map(str, frame["condition"].unique())))
+        raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+    tokens = emotion_tokens(frame, words)
+    occurrences = count_words(frame, tokens, words, minimum)
+    counted = _cells(frame, tokens, occurrences)
+    rows = [
+        {"audit": audit, **row}
+        for system in sorted(counted["system"].unique())
+        for row in _rows(counted.filter(pl.col("system") == system), list(words), baseline, neutral)
+    ]
+    return EmotionWords(results(rows), occurrences)
+
+
+def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Return the listed words in the captions, one row an occurrence.
+
+    Captions are split as the authors did: lower case, full stops and commas removed, split at spaces.
+    """
+    listed = sorted({word.lower() for given in words.values() for word in given})
+    split = pl.col("caption").str.to_lowercase().str.replace_all(r"[.,]", "").str.split(" ")
+    answered = frame.lazy().filter(pl.col("status") == "answered")
+    return (
+        answered.select(*CELL, split.alias("word"))
+        .explode("word")
+        .filter(pl.col("word").is_in(listed))
+        .collect()
+    )
+
+
+def count_words(
+    frame: pl.DataFrame, tokens: pl.DataFrame, words: Mapping[str, Sequence[str]], minimum: int
+) -> pl.DataFrame:
+    """Return each listed word's occurrences in a system's captions, and whether they reach `minimum`."""
+    listed = pl.DataFrame(
+        [{"emotion": emotion, "word": word.lower()} for emotion, given in words.items() for word in given]
+    )
+    found = tokens.group_by("system", "word").len("occurrences")
+    table = frame.select("system").unique().join(listed, how="cross")
+    table = table.join(found, on=["system", "word"], how="left").with_columns(
+        pl.col("occurrences").fill_null(0).cast(pl.Int64)
+    )
+    return table.with_columns(counted=pl.col("occurrences") >= minimum).sort("system", "emotion", "word")
+
+
+def _cells(frame: pl.DataFrame, tokens: pl.DataFrame, occurrences: pl.DataFrame) -> pl.DataFrame:
+    """Return captions, missing captions and each list's occurrences for every cell and person."""
+    answered = pl.col("status") == "answered"
+    cells = frame.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
+    counted = occurrences.filter("counted").rename({"emotion": "list"})
+    hits = tokens.join(counted.select("system", "word", "list"), on=["system", "word"])
+    table = hits.group_by([*CELL, "list"]).len("count")
+    lists = occurrences.select(pl.col("emotion").alias("list")).unique()
+    return (
+        cells.join(lists, how="cross")
+        .join(table, on=[*CELL, "list"], how="left", nulls_equal=True)
+        .with_columns(pl.col("count").fill_null(0))
+    )
+
+
+def _rows(cells: pl.DataFrame, emotions: list[str], baseline: str, neutral: str) -> Iterator[dict[str, Any]]:
+    for emotion in emotions:
+        of_list = cells.filter(pl.col("list") == emotion)
+        shown = of_list.filter(pl.col("emotion") == emotion)
+        for intensity in _levels(shown):
+            chosen = shown if intensity is None else shown.filter(pl.col("intensity") == intensity)
+            yield from _compare(chosen, ", ".join(filter(None, [emotion, intensity])), baseline)
+        yield from _rates(of_list.filter(pl.col("emotion") == neutral), "false_mention", emotion)
+
+
+def _levels(shown: pl.DataFrame) -> list[str | None]:
+    """All intensities together (None), then each where there are several."""
+    levels = sorted(level for level in shown["intensity"].unique().drop_nulls() if level)
+    return [None, *levels] if len(levels) > 1 else [None]
+
+
+def _compare(cells: pl.DataFrame, group: str, baseline: str) -> Iterator[dict[str, Any]]:
+    yield from _rates(cells, "emotion_words", group)
+    for condition in sorted(cells["condition"].unique().drop_nulls()):
+        if condition != baseline:
+            yield _ratio(cells, group, condition, baseline)
+
+
+def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, Any]]:
+    for condition in sorted(cells["condition"].unique().drop_nulls()):
+        people = _by_person(cells, condition)
+        interval = clustered_rate(people["count"].to_numpy(), people["captions"].to_numpy())
+        scaled = Interval(*(1000 * end for end in interval))
+        note = f"{int(people['count'].sum())} occurrences; interval over {len(people)} persons"
+        yield {
+            "measure": measure,
+            **_place(cells, f"{group}, {condition}"),
+            **_estimate(scaled, people),
+            "unit": UNIT,
+            "note": note if people["count"].sum() else NEVER,
+        }
+
+
+def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> dict[str, Any]:
+    both = _by_person(cells, condition).join(_by_person(cells, baseline), on="person", suffix="_base")
+    counts, base = (
+        [both[f"{name}{end}"].to_numpy() for name in ("count", "captions")] for end in ("", "_base")
+    )
+    interval = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
+    difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
+    test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
+    note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"
+    if np.isnan(interval.low):
+        note += "; one condition has no occurrence, so the ratio has no interval"
+    return {
+        "measure": "emotion_word_ratio",
+        **_place(cells, group),
+        "contrast": f"{condition} / {baseline}",
+        **_estimate(interval, both),
+        "n": sum(int(both[name].sum()) for name in ("captions", "captions_base")),
+        "n_missing": sum(int(both[name].sum()) for name in ("missing", "missing_base")),
+        "p": test.p if test else None,
+        "unit": "ratio",
+        "note": f"{note} ({test.method})" if test else note,
+    }
+
+
+def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
+    chosen = cells.filter(pl.col("condition") == condition).group_by("person")
+    sums = chosen.agg(pl.col("count", "captions", "missing").sum())
+    return sums.filter(pl.col("captions") > 0).sort("person")
+
+
+def _place(cells: pl.DataFrame, group: str) -> dict[str, Any]:
+    return {"system": cells["system"][0], "group": group}
+
+
+def _estimate(interval: Interval, people: pl.DataFrame) -> dict[str, Any]:
+    value, low, high = (None if np.isnan(end) else end for end in interval)
+    counts = {"n": int(people["captions"].sum()), "n_missing": int(people["missing"].sum())}
+    return {"value": value, "low": low, "high": high, **counts}

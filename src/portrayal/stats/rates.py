@@ -1,0 +1,74 @@
+"""Rates of counted events where the same people are counted again and again.
+
+A cluster (a person, a source image) gives a count and the number of occasions it was counted on. The rate
+is the sum of the counts over the sum of the occasions; its variance is that of a ratio estimator over
+clusters, with t quantiles on clusters - 1 degrees of freedom [1]_.
+
+References
+----------
+.. [1] Cochran (1977), Sampling Techniques, 3rd edition, sections 2.11 and 9A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from portrayal.stats.intervals import Interval
+
+Counts = Sequence[float] | np.ndarray
+
+
+def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Interval:
+    """Return events per occasion and its interval over clusters; a rate is never below zero.
+
+    Without any event nothing varies between clusters: the upper end is then the exact Poisson one, which
+    takes the occasions for independent and says so little about clusters that the caller must note it.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in clustered_rate([1, 3], [10, 10])]
+    [0.2, 0.0, 1.471]
+    """
+    counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
+    total = occasions.sum()
+    if total == 0:
+        return Interval(np.nan, np.nan, np.nan)
+    rate = counts.sum() / total
+    if len(counts) < 2:
+        return Interval(float(rate), np.nan, np.nan)
+    if rate == 0:
+        return Interval(0.0, 0.0, float(stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total))
+    half = _half((counts - rate * occasions) / total, level)
+    return Interval(float(rate), float(max(0.0, rate - half)), float(rate + half))
+
+
+def paired_rate_ratio(
+    counts: Counts, occasions: Counts, base_counts: Counts, base_occasions: Counts, level: float = 0.95
+) -> Interval:
+    """Return the ratio of two rates counted on the same clusters; the interval is on the log scale.
+
+    A side without any event has no finite log rate: with none above, the ratio is 0 and has no interval; with
+    none below, there is no ratio.
+    """
+    counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
+    base, base_occasions = np.asarray(base_counts, float), np.asarray(base_occasions, float)
+    if base.sum() == 0 or occasions.sum() == 0:
+        return Interval(np.nan, np.nan, np.nan)
+    rate, base_rate = counts.sum() / occasions.sum(), base.sum() / base_occasions.sum()
+    if counts.sum() == 0 or len(counts) < 2:
+        return Interval(float(rate / base_rate), np.nan, np.nan)
+    above = (counts - rate * occasions) / counts.sum()
+    below = (base - base_rate * base_occasions) / base.sum()
+    half = _half(above - below, level)
+    centre = np.log(rate / base_rate)
+    return Interval(float(rate / base_rate), float(np.exp(centre - half)), float(np.exp(centre + half)))
+
+
+def _half(influence: np.ndarray, level: float) -> float:
+    """Half the width of the interval, from what each cluster adds to the estimate."""
+    clusters = len(influence)
+    error = np.sqrt(clusters / (clusters - 1) * np.sum(influence**2))
+    return float(stats.t.ppf(0.5 + level / 2, clusters - 1) * error)

@@ -1,0 +1,182 @@
+"""CLIP and models of its form as a system: `use = "clip"`.
+
+    [[systems]]
+    name = "CLIP ViT-B/32"
+    use = "clip"
+    parameters = { path = "models/clip-vit-base-patch32" }
+
+`path` is a transformers folder, an OpenCLIP folder (open_clip_config.json), a file of weights (then `architecture` is
+needed, such as 'ViT-B/32'), or a name on the Hugging Face hub, which is looked for in the local cache and fetched only with
+`download = true`. A transformers folder of another two-tower model (SigLIP, ALIGN, ...) runs through transformers itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.encoders.clip.tokens import Tokens, folder_tokens
+from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.towers import TowerEncoder, Towers
+
+SAMPLE = 2**20  # bytes at each end of a file that tell one model from another
+FILES = ["*.json", "*.txt", "*.safetensors"]
+
+
+class ClipSettings(Settings):
+    """Which model, and how it runs."""
+
+    path: str
+    architecture: str | None = None
+    device: str = "auto"
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    batch: int = Field(default=64, ge=1)
+    cache: str | None = None  # a file; embeddings are then kept between runs
+    download: bool = False
+
+
+@dataclass
+class ClipEncoder(TowerEncoder):
+    """A CLIP, loaded when first asked."""
+
+    own: ClipSettings = field(default_factory=lambda: ClipSettings(path=""))
+    path: Path = field(default_factory=Path)
+
+    def load(self) -> Towers:
+        """Load network, tokens and preparation."""
+        try:
+            import torch  # noqa: F401
+        except ImportError:
+            raise MissingExtra("an image-text encoder", "torch") from None
+        kind = model_type(self.path)
+        if kind not in (None, "clip"):
+            from portrayal.systems.encoders.transformers_pair import TransformersPair
+
+            return TransformersPair(self.path, self.own.device, self.own.precision)
+        return ClipTowers.open(self.path, self.own.architecture, self.own.device, self.own.precision)
+
+
+class ClipTowers(Towers):
+    """Network, tokens and preparation on a device."""
+
+    def __init__(
+        self, network: Any, tokens: Tokens, preparation: Preparation, device: str, precision: str
+    ) -> None:
+        import torch
+
+        self.device = choose_device(device)
+        self.dtype = getattr(torch, precision)
+        self.network = network.to(self.device, self.dtype).eval()
+        self.tokens, self.preparation = tokens, preparation
+
+    @classmethod
+    def open(
+        cls, path: Path, architecture: str | None = None, device: str = "cpu", precision: str = "float32"
+    ) -> ClipTowers:
+        """Open a checkpoint with the tokens and preparation that belong to it."""
+        from portrayal.systems.encoders.clip.checkpoint import load_clip
+
+        network = load_clip(path, architecture)
+        folder = path if path.is_dir() else path.parent
+        tokens = folder_tokens(folder, network.size.context)
+        preparation = folder_preparation(folder, network.size.image_size)
+        return cls(network, tokens, preparation, device, precision)
+
+    def texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Encode texts."""
+        import torch
+
+        ids, ends = (torch.from_numpy(array).to(self.device) for array in self.tokens.encode(texts))
+        with torch.inference_mode():
+            return self.network.encode_text(ids, ends).float().cpu().numpy()
+
+    def pictures(self, arrays: np.ndarray) -> np.ndarray:
+        """Encode prepared pictures."""
+        import torch
+
+        pixels = torch.from_numpy(arrays).to(self.device, self.dtype)
+        with torch.inference_mode():
+            return self.network.encode_image(pixels).float().cpu().numpy()
+
+
+def choose_device(device: str) -> str:
+    """Return the device asked for; 'auto' takes a GPU where there is one."""
+    import torch
+
+    return ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+
+
+def model_type(path: Path) -> str | None:
+    """Return the type a transformers folder names; None for other folders and files."""
+    config = path / "config.json"
+    if not config.is_file() or (path / "open_clip_config.json").is_file():
+        return None
+    return json.loads(config.read_text(encoding="utf-8")).get("model_type")
+
+
+def find_model(named: str, folder: Path, download: bool) -> Path:
+    """Return where a model lies: a path from the study's folder, or the local copy of a name on the hub."""
+    path = folder / named
+    if path.exists():
+        return path
+    if named.count("/") != 1 or named.startswith((".", "/", "~")):
+        raise PortrayalError(
+            f"no model at {path}. Give a folder, a file, or a hub name such as 'openai/clip-vit-b'."
+        )
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
+    except ImportError:
+        raise MissingExtra(f"the hub model {named!r}", "torch") from None
+    except (
+        Exception
+    ) as error:  # the hub's client raises many kinds: no network, no such name, not in the cache
+        how = (
+            "could not be fetched"
+            if download
+            else "is not in the local cache; add download = true to fetch it"
+        )
+        raise PortrayalError(f"model {named!r} {how} ({type(error).__name__}).") from None
+
+
+def fingerprint(path: Path) -> str:
+    """Return a short hash of a model: size, beginning and end of every file of weights, and its configs."""
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        size = file.stat().st_size
+        with file.open("rb") as handle:
+            digest.update(f"{size}".encode() + handle.read(SAMPLE))
+            handle.seek(max(0, size - SAMPLE))
+            digest.update(handle.read(SAMPLE))
+    return digest.hexdigest()[:16]
+
+
+def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
+    """Open a CLIP by path or name; nothing is loaded before the first question."""
+    own = validate(ClipSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    path = find_model(own.path, folder, own.download)
+    model = fingerprint(path)
+    return ClipEncoder(
+        name=settings.name,
+        kind="encoder",
+        identity=f"clip:{own.path}:{model}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        batch=own.batch,
+        model_hash=f"{model}:{own.architecture or ''}:{own.precision}",
+        cache=folder / own.cache if own.cache else None,
+        own=own,
+        path=path,
+    )

@@ -1,0 +1,81 @@
+"""What local encoders share: a batch of texts in, raw little-endian float32 out, nothing for a missing word."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import MissingPart, PortrayalError
+from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
+
+MEDIA = "application/x-float32"
+
+
+@dataclass
+class LocalEncoder(BaseSystem):
+    """An encoder whose subclasses write `encode`. An answer without bytes says the word is not known."""
+
+    batch: int = 4096
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        """Return one vector per text, or None where the vocabulary has none."""
+        raise NotImplementedError
+
+    def answered_version(self) -> str:
+        """Return the version the answers carry."""
+        return self.version
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Encode the texts in another thread, so that the recorder stays awake."""
+        for question in questions:
+            if question.kind == "image":
+                raise PortrayalError(f"system {self.name!r} encodes text. It cannot look at pictures.")
+        vectors = await asyncio.to_thread(self._encode, [question.content for question in questions])
+        version = self.answered_version()
+        return [Answer(pack(vector), MEDIA, version) for vector in vectors]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read the vector back; no bytes give no row, so the question's status is 'empty'."""
+        return [{"embedding": unpack(answer.raw)}] if answer.raw else []
+
+    def _encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        with self._lock:  # several workers share one model
+            return self.encode(texts)
+
+
+def pack(vector: np.ndarray | None) -> bytes:
+    """Return the vector's bytes, or none."""
+    return b"" if vector is None else np.asarray(vector, dtype="<f4").tobytes()
+
+
+def unpack(raw: bytes) -> list[float]:
+    """Return the numbers of a packed vector.
+
+    Raises
+    ------
+    Unreadable
+        When the bytes are no whole float32 numbers, or one of them is NaN or infinite.
+    """
+    if len(raw) % 4:
+        raise Unreadable(f"{len(raw)} bytes are not a vector of float32 numbers")
+    vector = np.frombuffer(raw, dtype="<f4").astype(np.float64)
+    if not np.isfinite(vector).all():
+        raise Unreadable("the vector holds NaN or infinity")
+    return vector.tolist()
+
+
+def part_file(module: str, name: str, what: str, package: str) -> Path:
+    """Return a data file inside an installed package, found without running the package's code."""
+    spec = find_spec(module)
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        if (path := Path(place) / name).is_file():
+            return path
+    raise MissingPart(what, package)

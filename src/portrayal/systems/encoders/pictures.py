@@ -1,0 +1,105 @@
+"""Pictures as an encoder wants them: shortest side resized, centre cut out, normalised. Pillow and numpy only."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.base import CallFailed
+
+CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
+CLIP_DEVIATION = (0.26862954, 0.26130258, 0.27577711)
+RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3}
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How a picture becomes numbers. The defaults are CLIP's."""
+
+    side: int = 224
+    shortest: int | None = None  # the shortest side before the cut; None: `side`
+    square: bool = False  # squeeze to a square instead of cutting the centre
+    resample: str = "bicubic"
+    mean: tuple[float, ...] = CLIP_MEAN
+    deviation: tuple[float, ...] = CLIP_DEVIATION
+
+    def array(self, picture: Any) -> np.ndarray:
+        """Return a picture as float32, channels first."""
+        pixels = self.pixels(picture).astype(np.float32) / 255
+        normal = (pixels - np.asarray(self.mean, np.float32)) / np.asarray(self.deviation, np.float32)
+        return np.ascontiguousarray(normal.transpose(2, 0, 1))
+
+    def pixels(self, picture: Any) -> np.ndarray:
+        """Return the cut-out as 8-bit pixels, side x side x 3."""
+        picture = picture.convert("RGB")
+        target = (self.side, self.side) if self.square else _scaled(picture.size, self.shortest or self.side)
+        if picture.size != target:
+            picture = picture.resize(target, RESAMPLING[self.resample], reducing_gap=None)
+        return _centre(np.asarray(picture), self.side)
+
+
+def open_image(data: bytes) -> Any:
+    """Decode a picture.
+
+    Raises
+    ------
+    CallFailed
+        When it cannot be read; its question fails, the others go on.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CallFailed(f"the picture cannot be read ({type(error).__name__})") from None
+
+
+def folder_preparation(folder: Path, side: int) -> Preparation:
+    """Read preprocessor_config.json of a transformers folder; CLIP's own preparation where there is none."""
+    path = folder / "preprocessor_config.json"
+    if not path.is_file():
+        return Preparation(side)
+    given = json.loads(path.read_text(encoding="utf-8"))
+    size, crop = given.get("size", side), given.get("crop_size", side)
+    shortest = size if isinstance(size, int) else size.get("shortest_edge", size.get("height"))
+    cut = crop if isinstance(crop, int) else crop.get("height", side)
+    names = {number: name for name, number in RESAMPLING.items()}
+    resample = names.get(given.get("resample", 3))
+    if resample is None:
+        raise PortrayalError(
+            f"{path.name} asks for resampling {given['resample']}. Known: {', '.join(RESAMPLING)}."
+        )
+    return Preparation(
+        side=cut if given.get("do_center_crop", True) else shortest,
+        shortest=shortest,
+        square=not given.get("do_center_crop", True),
+        resample=resample,
+        mean=tuple(given.get("image_mean", CLIP_MEAN)),
+        deviation=tuple(given.get("image_std", CLIP_DEVIATION)),
+    )
+
+
+def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
+    """Return width and height with the shortest side at `shortest`, the other cut to a whole number."""
+    width, height = size
+    if width <= height:
+        return shortest, int(shortest * height / width)
+    return int(shortest * width / height), shortest
+
+
+def _centre(pixels: np.ndarray, side: int) -> np.ndarray:
+    height, width = pixels.shape[:2]
+    if min(height, width) < side:  # a cut larger than the picture is filled with black, as transformers does
+        tall, wide = max(side - height, 0), max(side - width, 0)
+        above, left = -(-tall // 2), -(-wide // 2)
+        pixels = np.pad(pixels, ((above, tall - above), (left, wide - left), (0, 0)))
+        height, width = pixels.shape[:2]
+    top, left = (height - side) // 2, (width - side) // 2
+    return pixels[top : top + side, left : left + side]

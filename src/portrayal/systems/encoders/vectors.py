@@ -1,0 +1,79 @@
+"""Word vectors from a file: `use = "vectors"` with `path` among the parameters.
+
+    [[systems]]
+    name = "word2vec"
+    use = "vectors"
+    parameters = { path = "GoogleNews-vectors-negative300.bin.gz" }
+
+Formats: word2vec binary (.bin) and text, GloVe and fastText text (.txt, .vec), .npz, .safetensors and .parquet; the
+first two also as .gz. See `portrayal.systems.encoders.readers` for what a file must hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.study import SystemSettings, validate
+from portrayal.systems.encoders.local import LocalEncoder
+from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
+from portrayal.systems.encoders.readers import FORMATS, read_vectors
+
+SAMPLE = 2**20  # bytes at each end that tell one file from another
+
+
+class VectorSettings(Lookup):
+    """Which file, and how words are looked up in it."""
+
+    path: str
+    format: str | None = None  # None: by the file's name
+
+
+@dataclass
+class VectorFile(LocalEncoder):
+    """A vocabulary in a file; of each batch only the words asked for are kept in memory."""
+
+    path: Path = field(default_factory=Path)
+    lookup: VectorSettings = field(default_factory=lambda: VectorSettings(path=""))
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        """Read the file once for these texts."""
+        found = read_vectors(self.path, needed_words(texts, self.lookup), self.lookup.format)
+        return look_up(texts, found, self.lookup)
+
+    def answered_version(self) -> str:
+        """Return a fingerprint of the file."""
+        return self.version or fingerprint(self.path)
+
+
+def fingerprint(path: Path) -> str:
+    """Return a short hash of a file's size, beginning and end; whole files may be gigabytes."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
+        file.seek(max(0, size - SAMPLE))
+        digest.update(file.read(SAMPLE))
+    return digest.hexdigest()[:16]
+
+
+def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
+    """Open a vector file by name; it is read when first asked."""
+    where = f"parameters of system {settings.name!r}"
+    lookup = validate(VectorSettings, settings.parameters, where)
+    if lookup.format is not None and lookup.format not in FORMATS:
+        raise PortrayalError(f"{where}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}.")
+    return VectorFile(
+        name=settings.name,
+        kind="encoder",
+        identity=f"vectors:{lookup.path}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        path=folder / lookup.path,
+        lookup=lookup,
+    )

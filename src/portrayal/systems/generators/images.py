@@ -1,0 +1,59 @@
+"""Images in answers: found in memory, opened in memory, never written."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF", b"GIF8", b"BM")
+LARGEST = 4096 * 4096  # pixels
+
+
+def found_image(raw: bytes, path: str = "") -> bytes:
+    """Return the image of an answer: the answer itself, or base64 in JSON at `path` or under 'image'.
+
+    Raises
+    ------
+    ValueError
+        When there is none. An address is none: nothing here fetches images.
+    """
+    if raw.startswith(MAGIC):
+        return raw
+    from portrayal.systems.http import dig
+
+    value = dig(json.loads(raw), path)
+    if isinstance(value, Mapping):
+        value = value.get("image")
+    if not isinstance(value, str):
+        raise ValueError("no image")
+    try:
+        image = base64.b64decode(value.partition("base64,")[2] or value, validate=True)
+    except binascii.Error:
+        raise ValueError("no image") from None
+    if not image.startswith(MAGIC):
+        raise ValueError("no image")
+    return image
+
+
+def open_picture(image: bytes) -> Any | None:
+    """Open an image as RGB; None where it cannot be read or is far too large."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(image)) as picture:
+            if picture.width * picture.height > LARGEST:
+                return None
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def as_png(picture: Any) -> bytes:
+    """Return a picture's PNG bytes, made in memory."""
+    buffer = io.BytesIO()
+    picture.save(buffer, format="PNG")
+    return buffer.getvalue()

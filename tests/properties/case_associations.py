@@ -1,0 +1,51 @@
+"""A small association study on two made-up encoders, for the properties every measure must obey."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.associations import AUDIT
+from portrayal.audits.base import Evidence
+from portrayal.study import Study, make_study
+from portrayal.work import make_stimuli
+
+
+def case() -> tuple[Study, Evidence]:
+    """Return a study and what was recorded for it; one word has no vector."""
+    study = make_study(
+        {
+            "name": "properties",
+            "audit": "associations",
+            "systems": [{"name": "first", "use": "glove"}, {"name": "second", "use": "minilm"}],
+            "associations": {
+                "tests": ["weat6", "weat9"],
+                "subsets": 2,
+                "test": [
+                    {
+                        "name": "paired",
+                        "base": "weat7",
+                        "x_cluster": list("abcdefgh"),
+                        "y_cluster": list("abcdefgh"),
+                    }
+                ],
+            },
+        }
+    )
+    stimuli = make_stimuli(study)
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "system": system,
+            "stimulus": stimulus,
+            "repeat": 0,
+            "status": "empty" if stimulus == "gloomy" else "answered",
+            "embedding": None if stimulus == "gloomy" else rng.normal(size=6).tolist(),
+        }
+        for system in ("first", "second")
+        for stimulus in stimuli["stimulus"]
+    ]
+    responses = pl.DataFrame(
+        rows, schema_overrides={"embedding": pl.List(pl.Float64)}, infer_schema_length=None
+    )
+    return study, Evidence(stimuli, responses, AUDIT.inputs(study), None, study.seed)

@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+from portrayal.audits.base import Chart, Finding, Measured, ReportTable
+from portrayal.report.charts import heatmap
+from portrayal.report.page import render
+from portrayal.report.results import OPEN, SHOWN
+from portrayal.tables import results
+from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
+from report.reader import read
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render(five_sections(), "Five audits")
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return read(html)
+
+
+@pytest.fixture(scope="module")
+def nasty() -> str:
+    return render([nasty_section()], NASTY)
+
+
+def quick(**changes) -> str:
+    """Render one section without charts, changed."""
+    return render([replace(make_section(with_charts=False), **changes)], "One audit")
+
+
+def test_each_audit_is_a_section_named_by_its_stem(page):
+    assert [section.attributes["id"] for section in page.find("section", class_="audit")] == list(STEMS)
+
+
+def test_a_section_says_all_there_is_to_know(page):
+    section = page.find("section", id="search")[0]
+    text = section.text
+    headings = [heading.text for heading in section.find("h3")]
+    assert headings == [
+        "What was found",
+        "What was asked",
+        "Charts",
+        "Results",
+        "Further tables",
+        "What these numbers do not say",
+        "Manifest",
+    ]
+    assert "Do result lists repeat the gender stereotype in the query?" in text
+    assert "720 questions to 3 systems; 708 answered (98%)." in text  # 3 x 240, of which 4 each refused
+    assert "Asked in 1 wave, 2026-01-05 10:00 to 2026-01-05 10:12 UTC." in text
+    assert "p is adjusted by Holm's method over the declared family: 12 tests of gsr." in text
+    assert "Gender labels were assigned by annotators from pictures" in text
+    assert len(section.find("figure")) == 2
+
+
+def test_findings_lead_to_the_rows_they_speak_of(page):
+    ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
+    traces = page.find("a", class_="trace")
+    assert len(traces) == 10
+    assert {trace.attributes["href"][1:] for trace in traces} <= ids
+
+
+def test_every_link_inside_the_page_arrives(page):
+    ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    targets = {
+        link.attributes["href"][1:] for link in page.find("a") if link.attributes["href"].startswith("#")
+    }
+    assert targets <= set(ids)
+
+
+def test_numbers_are_rounded_and_intervals_stand_beside_them():
+    row = {"audit": "associations", "system": "A", "measure": "effect_size", "group": "x", "contrast": "y"}
+    row |= {"value": 1.504321, "low": 1.12345, "high": 1.79876, "p": 0.00002, "p_adjusted": 0.0316, "n": 20}
+    text = read(quick(measured=Measured(results([{**row, "n_missing": 3, "unit": "d"}])))).text
+    assert "1.50 [1.12, 1.80]" in text
+    assert "< .001 .032 20 3" in text
+    assert "1.504321" not in text
+
+
+def test_a_missing_estimate_is_a_dash_and_never_a_zero(page):
+    row = next(row for row in page.find("tr") if "no usable answer; not counted as zero" in row.text)
+    assert row.find("td", class_="value")[0].text == "–"
+    assert row.find("td")[-1].text == "12"
+
+
+def test_unfinished_work_is_said_before_anything_else(page):
+    body = page.find("body")[0]
+    first = next(child for child in body.children if child.attributes.get("class") != "skip")
+    assert first.attributes["class"] == "banner"
+    # 12 a system and three systems; a sixth of the 12 is unknown.
+    assert "36 of 720 questions have no answer yet (30 planned and 6 unknown)." in first.text
+    assert "14 of 480 questions failed and count as missing." in first.text
+    assert "The reader saw the gender cue change in only 61% of the faces" in first.text
+
+
+def test_finished_work_without_warnings_has_no_banner():
+    assert 'class="banner"' not in quick()
+
+
+def test_one_missing_answer_is_told_in_the_singular():
+    counts = {"planned": 1, "in_flight": 0, "done": 9, "failed": 0, "refused": 0, "unknown": 0}
+    states = pl.DataFrame([{"system": "A", **counts}])
+    assert "1 of 10 questions has no answer yet (1 planned)." in read(quick(states=states)).text
+
+
+def test_the_same_audit_twice_makes_two_sections():
+    sections = [
+        make_section("search", with_charts=False, study="first"),
+        make_section("search", with_charts=False, study="second", anchor="search-2"),
+    ]
+    page = read(render(sections, "Two"))
+    assert [one.attributes["id"] for one in page.find("section", class_="audit")] == ["search", "search-2"]
+    ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_same_chart_twice_does_not_share_ids():
+    one = make_section("search", study="first", with_charts=False)
+    rows = one.measured.results.drop_nulls("value")
+    heat = Chart("heat", "Heat", "In colours.", heatmap(rows, x="group", y="system", value="value"))
+    one = replace(one, charts=[heat, heat])
+    page = read(render([one, replace(one, anchor="search-2")], "Two"))
+    ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    assert len([name for name in ids if name.endswith("part-1")]) == 4  # what each drawing calls the same
+
+
+def test_text_from_systems_is_escaped_everywhere(nasty):
+    page = read(nasty)  # raises when a tag in the text had opened or closed an element
+    assert page.find("script") == []
+    assert nasty.count("<style>") == 1
+    shown = "<script>window.__ran = true</script>␀␛[31m\ufffd"
+    places = ["title", "h1", "th", "td", "li", "caption", "summary", "h4", "p"]
+    found = {tag for tag in places if any(shown in one.text for one in page.find(tag))}
+    assert found >= {"title", "h1", "th", "td", "li", "caption", "h4", "p"}
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202e]", nasty)
+    assert nasty.encode("utf-8")
+
+
+def test_the_page_asks_for_nothing_outside(html, nasty):
+    for text in (html, nasty):
+        policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+        assert policy and "default-src 'none'" in policy[1] and "script-src" not in policy[1]
+        page = read(text)
+        for element in page.walk():
+            for name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
+                address = element.attributes.get(name, "#")
+                assert address.startswith(("#", "data:", "tables/", "results.")), (element.tag, name, address)
+            assert not any(name.startswith("on") for name in element.attributes)
+        assert "@import" not in text
+        assert not re.search(r"url\((?!#)", text.split("</style>")[0])
+
+
+def test_headings_go_down_one_step_at_a_time(page):
+    levels = [int(one.tag[1]) for one in page.walk() if re.fullmatch("h[1-6]", one.tag)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_can_be_read_aloud(page):
+    assert page.find("html")[0].attributes["lang"] == "en"
+    tables = page.find("table")
+    assert len(tables) >= 25
+    for table in tables:
+        assert table.find("caption")[0].text
+        assert all(head.attributes.get("scope") in ("col", "row") for head in table.find("th"))
+
+
+def test_figures_say_in_words_what_they_show(page):
+    for figure in page.find("figure"):
+        drawing = figure.find("svg")[0]
+        assert drawing.attributes["role"] == "img"
+        assert len(drawing.attributes["aria-label"]) > 20
+        assert figure.find("figcaption")[0].text
+
+
+def test_a_picture_that_comes_as_png_stands_in_the_page():
+    chart = Chart("grid", "Faces that do not exist", "Two rows of five.", png=b"\x89PNG\r\n\x1a\nrest")
+    picture = read(quick(charts=[chart])).find("img")[0]
+    assert picture.attributes["src"].startswith("data:image/png;base64,iVBORw0KGgp")
+    assert picture.attributes["alt"] == "Faces that do not exist. Two rows of five."
+
+
+def test_long_results_are_folded_and_cited_rows_are_kept():
+    row = {"audit": "search", "measure": "gsr", "system": "A", "value": 0.1, "low": 0.0, "high": 0.2, "n": 5}
+    many = results([{**row, "group": f"query {number}"} for number in range(1000)])
+    html = quick(measured=Measured(many), findings=[Finding("One query stands out.", 900)], tables=[])
+    page = read(html)
+    rows = [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
+    assert len(rows) == SHOWN + 1
+    assert rows[-1].attributes["id"] == "associations-row-901"
+    assert (
+        len([one for one in page.find("details")[0].find("tr") if one.attributes.get("id")])
+        == SHOWN + 1 - OPEN
+    )
+    assert "699 further rows in results.csv" in page.text
+    assert page.find("a", class_="trace")[0].attributes["href"] == "#associations-row-901"
+
+
+def test_a_finding_without_a_row_leads_nowhere():
+    page = read(quick(findings=[Finding("A sentence.", -1), Finding("Another.", 10_000)]))
+    assert page.find("a", class_="trace") == []
+
+
+def test_a_long_table_is_cut_with_a_pointer_to_its_file():
+    table = ReportTable("cases/..", "Cases", "To read.", pl.DataFrame({"case": range(5000)}))
+    page = read(quick(tables=[table]))
+    assert "The first 200 of 5,000 rows; all of them are in tables/associations-cases.csv." in page.text
+    assert page.find("a", href="tables/associations-cases.csv")
+
+
+def test_results_of_no_row_and_sections_of_no_kind():
+    page = read(quick(measured=Measured(results([])), findings=[], tables=[], systems=[]))
+    assert "No result could be computed from the answers that came." in page.text
+    assert "Portrayal" in read(render([], "Nothing yet")).text
+
+
+def test_credentials_never_reach_the_page():
+    system = {
+        "name": "A",
+        "use": "https://user:hunter2@example.org/v1?api_key=hunter2&model=x",
+        "parameters": {
+            "api_key": "hunter2",
+            "headers": {"Authorization": "Bearer hunter2"},
+            "max_tokens": 50,
+        },
+    }
+    html = quick(systems=[system], manifest={"systems": [system]})
+    assert "hunter2" not in html
+    assert "max_tokens = 50" in html
+    assert "model=x" in html
+
+
+def test_a_manifest_of_many_hashes_is_cut(page):
+    text = page.find("section", id="search")[0].text
+    assert "stimulus 23 abab" in text
+    assert "stimulus 24 abab" not in text
+    assert "and 216 more in manifest.json" in text  # 240 less the 24 shown
+
+
+def test_rendering_twice_gives_the_same_page(html):
+    assert render(five_sections(), "Five audits") == html
