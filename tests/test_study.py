@@ -47,8 +47,8 @@ def test_a_study_is_typed_and_frozen() -> None:
         ({"audit": "association"}, "no audit 'association'. Did you mean 'associations'?"),
         ({"audit": 5}, "the study names no audit"),
         (
-            {"associations": {"test": ["weat6"]}},
-            "[associations] has an unknown key 'test'. Did you mean 'tests'?",
+            {"associations": {"alternativ": "less"}},
+            "[associations] has an unknown key 'alternativ'. Did you mean 'alternative'?",
         ),
         ({"associations": 5}, "[associations] is 5"),
         ({"name": ""}, "name is ''"),

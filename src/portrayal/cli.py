@@ -18,6 +18,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+STOPPED = "stopped; run the same command again to go on"
+
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
 RunFolder = Annotated[
     Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")
@@ -48,7 +50,8 @@ def audit(
     recorded = flow.record(study, out, quiet)
     _say(recorded.messages)
     if recorded.interrupted:
-        raise KeyboardInterrupt
+        _say([STOPPED])
+        raise typer.Exit(130)
     flow.measure(recorded.run.folder)
     typer.echo(flow.report([recorded.run.folder]))
 
@@ -117,6 +120,23 @@ def calibrate(
     typer.echo(text)
 
 
+@app.command()
+def gsr(
+    collection: Annotated[str, typer.Argument(help="A collection of documents, queries and judgments.")],
+    run: Annotated[Path, typer.Option(help="A TREC run made on it.")],
+    vectors: Annotated[str, typer.Option(help="Measuring vectors: a name or a file.")] = "glove",
+    cutoff: Annotated[
+        int, typer.Option(min=1, help="Results looked at for a query without judgments.")
+    ] = 100,
+    discount: Annotated[str, typer.Option(help="Rank discount: definition, code or none.")] = "definition",
+    seed: Annotated[int, typer.Option(help="Of the bootstrap and the permutations.")] = 0,
+) -> None:
+    """Print the gender stereotype reinforcement of a run as one JSON object."""
+    from portrayal.commands.gsr import gsr_text
+
+    typer.echo(gsr_text(collection, run, vectors, cutoff, discount, seed))
+
+
 @app.command(name="list")
 def list_(
     what: Annotated[str, typer.Argument(help="systems, audits, lexicons or datasets.", metavar="WHAT")],
@@ -144,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
     except PortrayalError as error:
         _fail(str(error))
     except KeyboardInterrupt:
-        sys.stderr.write("stopped; run the same command again to go on\n")
+        _say([STOPPED])
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)

@@ -126,6 +126,7 @@ def _record(study: Study, run: Run, quiet: bool) -> Recorded:
     ledger = Ledger(run.ledger)
     try:
         _prepare(ledger, study, work)
+        write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
     finally:
         ledger.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import os
 import random
 import shutil
 import signal
@@ -20,11 +21,61 @@ from portrayal.status import states_table
 
 KILLS = 50
 HERE = Path(__file__).parent
-# Record only: what is killed is the recording; measuring afterwards is a pure function of the ledger.
-RECORD = "import sys; from portrayal import flow; flow.record(sys.argv[1], sys.argv[2], quiet=True)"
+# Record only: what is killed is the recording; measuring afterwards is a pure function of the ledger. One warm process
+# forks a child for every recording, so that 50 starts do not import everything 50 times.
+NURSERY = """
+import os, sys
+from portrayal import flow
+from portrayal.audits import get_audit
+get_audit("associations")
+for line in sys.stdin:
+    command, *words = line.split()
+    if command == "wait":
+        print(os.waitstatus_to_exitcode(os.waitpid(int(words[0]), 0)[1]), flush=True)
+    elif child := os.fork():
+        print(child, flush=True)
+    else:
+        flow.record(*words, quiet=True)
+        os._exit(0)
+"""
 
 
-def write_study(folder: Path, ask_unknown_again: bool) -> Path:
+class Nursery:
+    """Starts recordings, kills them, and waits for them."""
+
+    def __init__(self) -> None:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([sys.executable, "-c", NURSERY], **pipes)
+
+    def say(self, *words: object) -> int:
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def finish(self, study: Path, run: Path) -> None:
+        assert self.say("wait", self.say("start", study, run)) == 0
+
+    def kill_at(self, study: Path, run: Path, questions: int) -> None:
+        """Kill a recording once its fake system was asked `questions` questions, wherever it is then."""
+        already = len(asked(study))
+        child = self.say("start", study, run)
+        give_up = time.monotonic() + 30
+        while len(asked(study)) - already < questions and time.monotonic() < give_up:
+            time.sleep(0.0005)
+        os.kill(child, signal.SIGKILL)
+        assert self.say("wait", child) == -signal.SIGKILL
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    nursery = Nursery()
+    yield nursery
+    nursery.process.stdin.close()
+    nursery.process.wait()
+    nursery.process.stdout.close()
+
+
+def write_study(folder: Path, ask_unknown_again: bool, pause: float = 0.002) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "fake_encoder.py", folder / "fake_encoder.py")
     path = folder / "study.toml"
@@ -38,34 +89,13 @@ ask_unknown_again = {str(ask_unknown_again).lower()}
 name = "fake"
 use = "python:fake_encoder:embed"
 limits = {{ concurrency = 3 }}
-parameters = {{ log = "{folder / "asked.log"}" }}
+parameters = {{ log = "{folder / "asked.log"}", pause = {pause} }}
 
 [associations]
 tests = ["weat1", "weat6"]
 """
     )
     return path
-
-
-def start(study: Path, run: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", RECORD, str(study), str(run)])
-
-
-def finish(study: Path, run: Path) -> None:
-    subprocess.run([sys.executable, "-c", RECORD, str(study), str(run)], check=True)
-
-
-def kill_at(study: Path, run: Path, questions: int) -> None:
-    """Kill the recording once its fake system was asked `questions` questions, wherever it is then."""
-    log = study.parent / "asked.log"
-    already = len(asked(study)) if log.exists() else 0
-    process = start(study, run)
-    while process.poll() is None:
-        if log.exists() and len(asked(study)) - already >= questions:
-            break
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
 
 
 def asked(study: Path) -> list[str]:
@@ -81,15 +111,17 @@ def responses(run: Path) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, nursery: Nursery) -> pl.DataFrame:
     folder = tmp_path_factory.mktemp("undisturbed")
     study = write_study(folder, True)
-    finish(study, folder / "run")
+    nursery.finish(study, folder / "run")
     return responses(folder / "run")
 
 
 @pytest.mark.xdist_group("kill")
-def test_fifty_kills_and_resumes_equal_an_undisturbed_run(tmp_path: Path, undisturbed: pl.DataFrame) -> None:
+def test_fifty_kills_and_resumes_equal_an_undisturbed_run(
+    tmp_path: Path, nursery: Nursery, undisturbed: pl.DataFrame
+) -> None:
     """Resume again and again through 50 kills; only unknown questions may be asked twice."""
     draw = random.Random(0)
     study, run = write_study(tmp_path, True), tmp_path / "run"
@@ -100,13 +132,13 @@ def test_fifty_kills_and_resumes_equal_an_undisturbed_run(tmp_path: Path, undist
             shutil.rmtree(run)  # this run is nearly through: begin another, with a log of its own
             check_and_clear(study, marked_unknown)
             marked_unknown = 0
-        kill_at(study, run, draw.randint(0, 6))
+        nursery.kill_at(study, run, draw.randint(0, 6))
         kills += 1
         if Run(run).ledger.exists():
             states = states_table(Run(run))
             assert sum(states.drop("system").sum().row(0)) in (0, len(undisturbed))
             marked_unknown += int(states["unknown"].sum())
-    finish(study, run)
+    nursery.finish(study, run)
     assert responses(run).equals(undisturbed)
     check_and_clear(study, marked_unknown)
 
@@ -120,12 +152,12 @@ def check_and_clear(study: Path, marked_unknown: int) -> None:
 
 @pytest.mark.xdist_group("kill")
 def test_without_asking_again_exactly_the_unknown_rows_are_absent(
-    tmp_path: Path, undisturbed: pl.DataFrame
+    tmp_path: Path, nursery: Nursery, undisturbed: pl.DataFrame
 ) -> None:
     study, run = write_study(tmp_path, False), tmp_path / "run"
-    kill_at(study, run, 20)
-    kill_at(study, run, 20)
-    finish(study, run)
+    nursery.kill_at(study, run, 20)
+    nursery.kill_at(study, run, 20)
+    nursery.finish(study, run)
     assert max(collections.Counter(asked(study)).values()) == 1
     table = responses(run)
     absent = table.filter(pl.col("status") == "unknown")
@@ -136,11 +168,11 @@ def test_without_asking_again_exactly_the_unknown_rows_are_absent(
 
 
 @pytest.mark.xdist_group("kill")
-def test_a_second_process_is_turned_away_and_status_works_beside(tmp_path: Path) -> None:
-    study, run = write_study(tmp_path, True), tmp_path / "run"
-    process = start(study, run)
-    while process.poll() is None and len(asked(study)) < 5:
-        time.sleep(0.001)
+def test_a_second_process_is_turned_away_and_status_works_beside(tmp_path: Path, nursery: Nursery) -> None:
+    study, run = write_study(tmp_path, True, pause=0.2), tmp_path / "run"
+    child = nursery.say("start", study, run)
+    while len(asked(study)) < 5:
+        time.sleep(0.01)
     second = subprocess.run(
         [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run)],
         capture_output=True,
@@ -152,22 +184,42 @@ def test_a_second_process_is_turned_away_and_status_works_beside(tmp_path: Path)
         text=True,
         check=True,
     )
-    assert process.wait() == 0
+    os.kill(child, signal.SIGKILL)
+    nursery.say("wait", child)
     assert second.returncode == 2
-    assert f"process {process.pid} is working on {run}" in second.stderr
+    assert f"process {child} is working on {run}" in second.stderr
     assert "recording now" in beside.stdout
 
 
-def test_a_report_over_unfinished_work_says_so_at_its_top(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("kill")
+def test_ctrl_c_drains_and_leaves_the_rest_planned(tmp_path: Path) -> None:
+    study, run = write_study(tmp_path, True, pause=0.1), tmp_path / "run"
+    command = [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run), "--quiet"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while len(asked(study)) < 5:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    states = states_table(Run(run)).row(0, named=True)
+    assert process.returncode == 130
+    assert "run the same command again to go on" in said
+    assert states["done"] == len(asked(study))
+    assert states["planned"] > 0
+    assert states["unknown"] == states["in_flight"] == 0
+
+
+@pytest.mark.xdist_group("kill")
+def test_a_report_over_unfinished_work_says_so_at_its_top(tmp_path: Path, nursery: Nursery) -> None:
     from portrayal import flow
 
     study, run = write_study(tmp_path, False), tmp_path / "run"
-    kill_at(study, run, 40)
+    nursery.kill_at(study, run, 40)
     flow.measure(run)
     page = flow.report([run]).read_text()
     ledger = Ledger(Run(run).ledger, readonly=True)
     open_questions = sum(states["planned"] for states in ledger.counts().values())
     ledger.close()
     assert open_questions > 0
-    body = page[page.index("<main") if "<main" in page else page.index("<body") :]
-    assert "no answer" in body[: body.index("<section")]
+    top = page[: page.index("<main")]
+    assert "This report is over unfinished work." in top
+    assert f"of {len(pl.read_parquet(Run(run).stimuli))} questions have no answer yet" in top

@@ -190,12 +190,12 @@ def test_what_a_renderer_may_leave_in_a_drawing_is_taken_out():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="run()">'
         '<script>run()</script><a xlink:href="javascript:run()"><text onclick="run()">kept</text></a>'
-        '<foreignObject><p>out</p></foreignObject><use href="#inside"/></svg>'
+        '<foreignObject><p>out</p></foreignObject><defs id="inside"/><use href="#inside"/></svg>'
     )
     done = tidied(svg, "a figure")
     assert "run()" not in done
     assert "foreignObject" not in done
-    assert 'href="#inside"' in done
+    assert 'id="part-1"' in done and 'href="#part-1"' in done
     assert texts(done) == ["kept"]
 
 
@@ -220,6 +220,13 @@ def test_a_chart_fetches_nothing():
         server.shutdown()
     assert here not in svg
     assert asked == []
+
+
+def test_the_same_chart_is_always_the_same_text(rows):
+    chart = charts.heatmap(rows, x="group", y="system", value="value")
+    first, second = charts.to_svg(chart), charts.to_svg(chart)
+    assert 'id="part-1"' in first and "url(#part-1)" in first
+    assert first == second
 
 
 def test_ids_are_prefixed_with_their_references():

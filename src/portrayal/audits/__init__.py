@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 AUDITS = {
     "associations": "portrayal.audits.associations",
+    "search": "portrayal.audits.search",
 }
 
 

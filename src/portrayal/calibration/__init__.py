@@ -14,6 +14,7 @@ from portrayal.errors import PortrayalError, nearest
 
 CALIBRATIONS = {
     "associations": "portrayal.calibration.associations",
+    "search": "portrayal.calibration.search",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -65,14 +66,26 @@ def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
 def prefixed(svg: str, prefix: str) -> str:
     """Put `prefix` before every id and reference to one, so that drawings in one page do not collide."""
     root = _parse(svg)
-    for element in root.iter():
-        for key, value in list(element.attrib.items()):
-            if key == "id":
-                element.set(key, f"{prefix}-{value}")
-            elif key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
-                element.set(key, f"#{prefix}-{value[1:]}")
-            elif "url(" in value:
-                element.set(key, _REFERENCE.sub(rf"url(#{prefix}-\2)", value))
+    ids = [element.get("id", "") for element in root.iter() if element.get("id")]
+    _rename(root, {name: f"{prefix}-{name}" for name in ids})
+    return _write(root)
+
+
+def tidied(svg: str, label: str) -> str:
+    """Drop scripts, handlers and outside links, number the ids from one, and name the figure."""
+    root = _parse(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in _DROPPED:
+                parent.remove(child)
+        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value)]:
+            del parent.attrib[key]
+    # The renderer counts its ids over all drawings of the process: the same chart must give the same text.
+    ids = [element.get("id", "") for element in root.iter() if element.get("id")]
+    _rename(root, {name: f"part-{number}" for number, name in enumerate(dict.fromkeys(ids), start=1)})
+    root.set("role", "img")
+    if label:
+        root.set("aria-label", visible_all(label))
     return _write(root)
 
 
@@ -86,19 +99,17 @@ def _spec(chart: Any) -> dict[str, Any]:
         return chart.to_dict()
 
 
-def tidied(svg: str, label: str) -> str:
-    """Drop scripts, handlers and outside links (a spec may hold links from data), and name the figure."""
-    root = _parse(svg)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.rpartition("}")[2] in _DROPPED:
-                parent.remove(child)
-        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value)]:
-            del parent.attrib[key]
-    root.set("role", "img")
-    if label:
-        root.set("aria-label", visible_all(label))
-    return _write(root)
+def _rename(root: ElementTree.Element, names: Mapping[str, str]) -> None:
+    for element in root.iter():
+        for key, value in list(element.attrib.items()):
+            if key == "id":
+                element.set(key, names[value])
+            elif key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
+                element.set(key, f"#{names.get(value[1:], value[1:])}")
+            elif "url(" in value:
+                element.set(
+                    key, _REFERENCE.sub(lambda match: f"url(#{names.get(match[2], match[2])})", value)
+                )
 
 
 def _unsafe(key: str, value: str) -> bool:

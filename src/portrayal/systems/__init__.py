@@ -35,6 +35,25 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.sentences", "encoder", "all-MiniLM-L6-v2 sentence encoder on ONNX Runtime"
     ),
     "vectors": Entry("portrayal.systems.encoders.vectors", "encoder", "word vectors from a file"),
+    "bm25": Entry("portrayal.systems.rankers.system", "ranker", "BM25 over a collection, Lucene's variant"),
+    "qlm": Entry("portrayal.systems.rankers.system", "ranker", "query likelihood with Dirichlet smoothing"),
+    "tfidf": Entry("portrayal.systems.rankers.system", "ranker", "tf-idf and the cosine"),
+    "add": Entry("portrayal.systems.rankers.system", "ranker", "mean of word vectors"),
+    "si": Entry(
+        "portrayal.systems.rankers.system", "ranker", "mean of word vectors weighted by self-information"
+    ),
+    "sentence": Entry("portrayal.systems.rankers.system", "ranker", "sentence encoder on ONNX Runtime"),
+    "drmm": Entry("portrayal.systems.rankers.system", "ranker", "DRMM over BM25, cross-validated", "torch"),
+    "matchpyramid": Entry(
+        "portrayal.systems.rankers.system", "ranker", "MatchPyramid over BM25, cross-validated", "torch"
+    ),
+    "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
+    "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
+    "stereotypical": Entry("portrayal.systems.rankers.system", "ranker", "stereotypical answers, toy collections"),
+    "neutral": Entry("portrayal.systems.rankers.system", "ranker", "neutral answers, toy collections"),
+    "counter-stereotypical": Entry(
+        "portrayal.systems.rankers.system", "ranker", "counter-stereotypical answers, toy collections"
+    ),
     "rekognition": Entry(
         "portrayal.systems.taggers.rekognition", "tagger", "Amazon Rekognition labels", "aws"
     ),
@@ -94,6 +113,7 @@ SCHEMES: dict[str, Entry] = {
     "replay": Entry(
         "portrayal.systems.replay", "any", "recorded answers: replay:file.csv, .jsonl or .parquet"
     ),
+    "run": Entry("portrayal.systems.rankers.run_file", "ranker", "a TREC run file: run:FILE"),
     "phantom": Entry(
         "portrayal.systems.phantoms", "any", "a simulated system with a planted effect: phantom:name"
     ),

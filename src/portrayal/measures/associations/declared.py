@@ -18,6 +18,8 @@ from portrayal.tables import results
 
 Embeddings = Mapping[str, np.ndarray]
 FEWEST = 2
+# The encoder has spoken. Where questions are still open or failed, a small test is unfinished work, not a fault.
+SAID = ("answered", "empty")
 
 
 def measure(evidence: Evidence, settings: TestSettings) -> Measured:
@@ -42,10 +44,12 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
     missing: list[dict[str, Any]] = []
     specified: list[dict[str, Any]] = []
     for system in systems:
-        embeddings = read_embeddings(evidence.responses.filter(pl.col("system") == system), system)
+        answers = evidence.responses.filter(pl.col("system") == system)
+        embeddings = read_embeddings(answers, system)
+        strict = settings.too_few == "error" and answers["status"].is_in(SAID).all()
         for test in tests:
             missing += _missing(system, test, embeddings, settings)
-            found = _test_rows(system, test, embeddings, settings, evidence.seed)
+            found = _test_rows(system, test, embeddings, settings, evidence.seed, strict)
             rows += found
             if found[0]["value"] is not None:
                 specified += variants(system, test, embeddings, settings, evidence.seed)
@@ -82,7 +86,12 @@ def chosen(items: Sequence[Item], article: str) -> list[Item]:
 
 
 def _test_rows(
-    system: str, test: AssociationTest, embeddings: Embeddings, settings: TestSettings, seed: int
+    system: str,
+    test: AssociationTest,
+    embeddings: Embeddings,
+    settings: TestSettings,
+    seed: int,
+    strict: bool,
 ) -> list[dict[str, Any]]:
     """Return the row of a test, and that of its unpaired p where people repeat."""
     asked = {name: chosen(test.items(name), settings.article) for name in SETS}
@@ -105,7 +114,7 @@ def _test_rows(
                 "measure": test.measure,
                 "value": None,
                 **counts,
-                "note": _too_few(system, test, short[0], found, asked, settings),
+                "note": _too_few(system, test, short[0], found, asked, strict),
             }
         ]
     row = _computed(test, found, embeddings, settings, seed)
@@ -149,10 +158,10 @@ def _too_few(
     name: str,
     found: Mapping[str, Sequence[Item]],
     asked: Mapping[str, Sequence[Item]],
-    settings: TestSettings,
+    strict: bool,
 ) -> str:
     words = f"{len(found[name])} of {len(asked[name])} stimuli left in {name.upper()} ({getattr(test, name + '_name')})"
-    if settings.too_few == "error":
+    if strict:
         raise PortrayalError(
             f"{system}: test {test.name!r} has {words}. A test needs two on a side; leave it out of the study, use "
             'another encoder, or set too_few = "report".'

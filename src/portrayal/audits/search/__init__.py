@@ -1,0 +1,29 @@
+"""The search audit: do result lists repeat the gender stereotype in the query? See docs/search.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from portrayal.audits.base import Audit
+from portrayal.audits.search.charts import charts
+from portrayal.audits.search.findings import VALIDITY, findings, tables
+from portrayal.audits.search.inputs import inputs, stimuli
+from portrayal.audits.search.measure import measure
+from portrayal.audits.search.settings import SearchSettings
+
+AUDIT = Audit(
+    stem="search",
+    title="Search: gender stereotype reinforcement",
+    question="Do result lists repeat the gender stereotype in the query?",
+    kind="ranker",
+    settings=SearchSettings,
+    stimuli=stimuli,
+    measure=measure,
+    charts=charts,
+    findings=findings,
+    validity=VALIDITY,
+    family=("gsr", "gsr_difference", "gsr_change", "over_representation_trend"),
+    inputs=inputs,
+    tables=tables,
+    demo=(Path(__file__).parents[2] / "studies" / "search.toml",),
+)

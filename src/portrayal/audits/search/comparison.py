@@ -1,0 +1,137 @@
+"""Variants of one system: Kendall distance against query genderedness (Figure 10), quality (Table 3), change of GSR (Table 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.search.material import Material, Part
+from portrayal.audits.search.published import published_names
+from portrayal.audits.search.rows import row, slope_row
+from portrayal.errors import PortrayalError, nearest
+from portrayal.measures.quality import quality
+from portrayal.measures.search.gsr import relative_gsr
+from portrayal.measures.search.history import lists_of
+from portrayal.measures.search.kendall import kendall_distance
+from portrayal.measures.search.reliability import correlate
+from portrayal.stats.intervals import clustered_mean
+
+QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
+
+
+def comparison(material: Material) -> Part:
+    """Return quality rows of every system, and of every declared pair what changed."""
+    of_system = {system: _quality(material, system) for system in material.runs}
+    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table)]
+    distances = []
+    for base, variant in _pairs(material):
+        rows += _changes(base, variant, of_system)
+        table = _distances(material, base, variant)
+        rows += _distance_rows(table, base, variant, material.seed)
+        rows += [_gsr_change(material, ruler, base, variant) for ruler in material.rulers]
+        distances.append(table)
+    tables = {"distances": pl.concat(distances)} if distances else {}
+    if material.settings.published:
+        tables["published"] = _published(material)
+    return Part(rows, tables)
+
+
+def _published(material: Material) -> pl.DataFrame:
+    """Return which system stands beside which row of the paper's tables."""
+    known = published_names()
+    for system, name in material.settings.published.items():
+        if name not in known:
+            raise PortrayalError(
+                f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have."
+                f"{nearest(name, known)}"
+            )
+    rows = list(material.settings.published.items())
+    return pl.DataFrame(rows, schema={"system": pl.String, "name": pl.String}, orient="row")
+
+
+def _pairs(material: Material) -> list[tuple[str, str]]:
+    """Return (system, variant) pairs of the study, each a system that answered."""
+    pairs = [(base, variant) for base, variants in material.settings.compare.items() for variant in variants]
+    for name in (name for pair in pairs for name in pair):
+        if name not in material.runs:
+            raise PortrayalError(
+                f"[search.compare] names {name!r}, which is no system of this study."
+                f"{nearest(name, material.runs)}"
+            )
+    return pairs
+
+
+def _quality(material: Material, system: str) -> pl.DataFrame:
+    return quality(material.runs[system], dict(material.history.qrels), QUALITY)
+
+
+def _quality_rows(system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the mean of each quality measure over judged queries, with a t interval."""
+    rows = []
+    for name in QUALITY if table.height else ():
+        values = table[name].to_numpy()
+        found = clustered_mean(values, np.arange(len(values)))
+        rows.append(row(name, system, found, len(values), "mean over queries"))
+    return rows
+
+
+def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """Return the mean change of quality with the paired t-test of Table 3."""
+    both = tables[variant].join(tables[base], on="query", suffix="_base")
+    rows = []
+    for name in QUALITY if both.height > 1 else ():
+        change = (both[name] - both[f"{name}_base"]).to_numpy()
+        found = clustered_mean(change, np.arange(len(change)))
+        # Student's paired t; without any change there is nothing to test
+        p = (
+            float(stats.ttest_1samp(change, 0.0).pvalue)
+            if np.ptp(change) > 0
+            else (1.0 if not change.any() else None)
+        )
+        unit, contrast = "mean paired difference, queries", f"{variant} - {base}"
+        rows.append(row(f"{name}_change", variant, found, len(change), unit, contrast=contrast, p=p))
+    return rows
+
+
+def _distances(material: Material, base: str, variant: str) -> pl.DataFrame:
+    """Return, per query, the distance of the two top lists beside the query's genderedness."""
+    first, second = (lists_of(material.runs[name]) for name in (base, variant))
+    top, penalty = material.settings.top, material.settings.penalty
+    distances = [
+        kendall_distance(first.get(query, [])[:top], second.get(query, [])[:top], penalty)
+        for query in material.history.queries
+    ]
+    frame = pl.DataFrame({"query": list(material.history.queries), "distance": distances})
+    genderedness = np.abs(material.query_scores(material.first.name))
+    return frame.with_columns(
+        pl.Series("genderedness", genderedness).fill_nan(None),
+        pl.col("distance").fill_nan(None),
+        base=pl.lit(base),
+        variant=pl.lit(variant),
+    )
+
+
+def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[dict[str, Any]]:
+    """Return the mean distance and its correlation with |g(q)|."""
+    contrast = f"{variant} and {base}"
+    values = table["distance"].drop_nulls().to_numpy()
+    missing = table.height - len(values)
+    found, unit = clustered_mean(values, np.arange(len(values))), "normalised K(p), mean over queries"
+    mean = row("kendall_distance", variant, found, len(values), unit, contrast=contrast, missing=missing)
+    x, y = (table[name].fill_null(np.nan).to_numpy() for name in ("genderedness", "distance"))
+    related = correlate(x, y, seed=seed)
+    ends, unit = (related.value, related.low, related.high), "Pearson's r of |g(q)| and distance, queries"
+    r = row(
+        "kendall_genderedness", variant, ends, related.n, unit, contrast=contrast, missing=related.n_missing
+    )
+    return [mean, r]
+
+
+def _gsr_change(material: Material, ruler: str, base: str, variant: str) -> dict[str, Any]:
+    """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
+    tables = material.tables[ruler]
+    found = relative_gsr(tables[variant], tables[base], material.seed, shuffles=999)
+    return slope_row("gsr_change", variant, ruler, found.difference, contrast=f"{variant} - {base}")

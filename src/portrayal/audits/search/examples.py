@@ -1,0 +1,64 @@
+"""Single queries to read: the most gendered ones term by term (Figure 7), and one query with a relevant document (Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.search.material import Material, Part
+from portrayal.language.inflection import forms
+
+EACH = 10  # queries of each pole, as in Figure 7
+WORDS = 40  # of the document of Figure 2
+
+TERMS = {
+    "query": pl.String,
+    "pole": pl.String,
+    "genderedness": pl.Float64,
+    "place": pl.Int64,
+    "term": pl.String,
+    "score": pl.Float64,
+}
+
+
+def most_gendered(material: Material, example: Any = None) -> Part:
+    """Return the terms of the most gendered queries, and those of the example."""
+    scores = material.query_scores(material.first.name)
+    order = [place for place in np.argsort(scores, kind="stable") if not np.isnan(scores[place])]
+    names = list(material.history.queries)
+    each = min(EACH, len(order) // 2)
+    sides = ((material.settings.poles[0], order[::-1][:each]), (material.settings.poles[1], order[:each]))
+    rows = [
+        row
+        for pole, places in sides
+        for place in places
+        for row in _terms(material, names[place], pole, scores[place])
+    ]
+    tables = {"most_gendered": pl.DataFrame(rows, schema=TERMS, orient="row")}
+    if example:
+        tables["example"] = _example(material, *example)
+    return Part(tables=tables)
+
+
+def _terms(material: Material, query: str, pole: str, score: float) -> list[tuple[Any, ...]]:
+    words = material.history.queries[query]
+    return [
+        (query, pole, score, place, word, material.first.scores.get(word)) for place, word in enumerate(words)
+    ]
+
+
+def _example(material: Material, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
+    """Return the words of a query and of one of its relevant documents, each with its score and why it may not count."""
+    asked = material.history.queries[query]
+    reach = set().union(*map(forms, asked)) if asked else set()
+    rows = [("query", word, material.first.scores.get(word), "counted") for word in asked]
+    for word in words[:WORDS]:
+        state = "stop word" if word in stop else "in the query" if word in reach else "counted"
+        rows.append(
+            ("document", word, material.first.scores.get(word) if state == "counted" else None, state)
+        )
+    schema = {"part": pl.String, "word": pl.String, "score": pl.Float64, "state": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit(query))

@@ -1,0 +1,164 @@
+"""What the measure may look at besides the answers: the collection, the measuring vectors, the word lists."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.search.settings import SearchSettings
+from portrayal.errors import PortrayalError
+from portrayal.language.lexicons import READ_AS, read_lexicon
+from portrayal.language.space import WordSpace
+from portrayal.language.tokens import stop_words, words
+from portrayal.language.vector_sets import open_vectors
+from portrayal.measures.search.dichotomies import DICHOTOMIES
+from portrayal.measures.search.direction import find_direction
+from portrayal.measures.search.entities import without_shared
+from portrayal.measures.search.history import History
+from portrayal.measures.search.lists import query_scores
+from portrayal.measures.search.scores import word_scores
+from portrayal.stimuli.collections import Collection, read_collection
+from portrayal.stimuli.collections.histories import make_history, measuring_stop_words
+from portrayal.stimuli.collections.synthetic import (
+    GENERATED,
+    PERSONS,
+    Words,
+    authors_words,
+    paper_words,
+    synthetic_collection,
+    toy_collection,
+)
+from portrayal.study import Study
+
+
+def open_collection(study: Study) -> Collection:
+    """Open the study's collection: a generated one by name, else a path that starts at the study's folder."""
+    name = study.settings.collection
+    return read_collection(name if name in GENERATED else Path(study.folder) / name)
+
+
+def stimuli(study: Study) -> pl.DataFrame:
+    """Return the collection's queries as stimuli."""
+    collection = open_collection(study)
+    if not collection.queries:
+        raise PortrayalError(
+            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) "
+            "beside its documents."
+        )
+    rows = [
+        {
+            "stimulus": query,
+            "kind": "query",
+            "content": text,
+            "hash": hashlib.sha256(text.encode()).hexdigest(),
+            "source": f"collection {collection.name}",
+            "license": "as the collection",
+            "consent": "none shown",
+            "judged": bool(collection.relevant(query)),
+        }
+        for query, text in collection.queries.items()
+    ]
+    return pl.DataFrame(rows)
+
+
+def inputs(study: Study) -> Mapping[str, Any]:
+    """Read the collection and the vectors once.
+
+    Returns
+    -------
+    dict
+        `history`, `texts` (query to text), `spaces` (name to vectors), `pairs`, `mentions` (group to words),
+        `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
+        relevant document, stop words).
+    """
+    settings: SearchSettings = study.settings
+    collection = open_collection(study)
+    history = _history(collection, settings)
+    wanted = wanted_words(history, settings)
+    spaces = {name: open_vectors(name, study.folder, wanted) for name in settings.vectors}
+    return {
+        "history": history,
+        "texts": dict(collection.queries),
+        "spaces": spaces,
+        "pairs": pole_pairs(settings),
+        "example": example(collection, history, next(iter(spaces.values())), settings),
+        "mentions": mentions(settings),
+        "checks": checks(settings),
+    }
+
+
+def pole_pairs(settings: SearchSettings) -> list[tuple[str, str]]:
+    """Return the pairs that define the direction, the ten of gender by default."""
+    return settings.pairs or list(read_lexicon("gender_pairs").iter_rows())
+
+
+def wanted_words(history: History, settings: SearchSettings) -> set[str]:
+    """Return every word that may be scored, so that a big vector file is not held whole."""
+    asked = {word for words in history.queries.values() for word in words}
+    poles = {word for pair in pole_pairs(settings) for word in pair}
+    checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
+    extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
+    found = {*history.bags.words, *asked, *poles, *checked, *extra}
+    return found | {word.lower() for word in found}
+
+
+def mentions(settings: SearchSettings) -> dict[str, set[str]]:
+    """Return the words that name people of each group; a word of several groups counts for none."""
+    if settings.mentions is not None:
+        return without_shared(settings.mentions)
+    if not settings.about_gender:
+        return {}
+    entities = read_lexicon("gendered_entities")
+    common = pl.col("percent").cast(pl.Float64) >= settings.names_percent
+    names = read_lexicon("census_names").filter(common)
+    taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
+    found = without_shared(
+        {group: set(names.filter(group=group)["name"]) - taken for group in settings.poles}
+    )
+    return {group: words | set(entities.filter(group=group)["word"]) for group, words in found.items()}
+
+
+def checks(settings: SearchSettings) -> dict[str, tuple[Collection, Words, History]]:
+    """Return the toy and synthetic collections, with the paper's tables and with the words of the authors' code."""
+    if not (settings.about_gender and settings.validate_direction):
+        return {}
+    made: dict[str, tuple[Collection, Words, History]] = {}
+    for setting, lists in (("tables", paper_words()), ("code", authors_words())):
+        for name, make in (("toy", toy_collection), ("synthetic", synthetic_collection)):
+            collection = make(lists)
+            # The authors' code measures its toy collections without a discount.
+            discount = "none" if setting == "code" else settings.discount
+            made[f"{name}, {setting}"] = (collection, lists, make_history(collection, discount=discount))
+    return made
+
+
+def example(
+    collection: Collection, history: History, space: WordSpace, settings: SearchSettings
+) -> tuple[str, list[str], frozenset[str]] | None:
+    """Return the most gendered judged query with the words of its best document, for Figure 2."""
+    judged = [query for query in history.queries if history.relevant(query)]
+    if not judged:
+        return None
+    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history)
+    strength = np.abs(query_scores([history.queries[query] for query in judged], scores))
+    if np.isnan(strength).all():
+        return None
+    query = judged[int(np.nanargmax(strength))]
+    wanted = next(iter(history.relevant(query)))
+    text = next(text for name, text in collection.documents() if name == wanted)
+    return query, words(text), measuring_stop_words(settings.stop)
+
+
+def _history(collection: Collection, settings: SearchSettings) -> History:
+    return make_history(
+        collection,
+        cutoff=settings.cutoff,
+        discount=settings.discount,
+        inflected=settings.inflected,
+        stop=settings.stop,
+    )

@@ -1,0 +1,171 @@
+"""The answers as ranked lists, scored once for each set of measuring vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.base import Evidence
+from portrayal.audits.search.settings import SearchSettings
+from portrayal.errors import PortrayalError
+from portrayal.language.space import WordSpace
+from portrayal.measures.search.direction import Direction, find_direction
+from portrayal.measures.search.history import History, lists_of, perfect_lists, random_lists, score_many
+from portrayal.measures.search.scores import word_scores
+from portrayal.tables import check_responses
+
+PERFECT, RANDOM = "perfect", "random"
+REFERENCES = (PERFECT, RANDOM)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part of the measure adds: result rows, tables for charts, warnings."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """One set of measuring vectors: its direction and the score of every word of the history."""
+
+    name: str
+    space: WordSpace
+    direction: Direction
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything the parts of the measure work on."""
+
+    settings: SearchSettings
+    history: History
+    texts: Mapping[str, str]
+    mentions: Mapping[str, set[str]]
+    rulers: Mapping[str, Ruler]
+    systems: list[str]  # as the study names them
+    runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
+    tables: Mapping[
+        str, Mapping[str, pl.DataFrame]
+    ]  # ruler to system to `score_history` table, references included
+    seed: int
+
+    @property
+    def judged(self) -> bool:
+        """Whether any query has a relevant document, so that there is a perfect system."""
+        return any(self.history.relevant(query) for query in self.history.queries)
+
+    @property
+    def first(self) -> Ruler:
+        """The first measuring vectors, which the charts of single queries use."""
+        return next(iter(self.rulers.values()))
+
+    def query_scores(self, ruler: str) -> np.ndarray:
+        """Return g(q) of all queries in the order of the history; NaN where missing."""
+        table = next(iter(self.tables[ruler].values()))
+        return table["query_score"].fill_null(np.nan).to_numpy()
+
+    def cut(self, system: str) -> dict[str, list[str]]:
+        """Return a system's lists, or the perfect system's, cut at K."""
+        lists = perfect_lists(self.history) if system == PERFECT else lists_of(self.runs[system])
+        return self.history.cut(lists)
+
+
+def make_material(evidence: Evidence, settings: SearchSettings) -> Material:
+    """Score the answers of every system with every set of measuring vectors."""
+    history: History = evidence.inputs["history"]
+    runs = _runs(evidence.responses)
+    systems = list(dict.fromkeys(name for name, _ in runs))
+    rulers = {
+        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history)
+        for name, space in evidence.inputs["spaces"].items()
+    }
+    tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
+    first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
+    texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
+    return Material(settings, history, texts, mentions, rulers, systems, first, tables, evidence.seed)
+
+
+def make_ruler(space: WordSpace, pairs: Any, method: str, history: History) -> Ruler:
+    """Find the direction and score the history's words."""
+    direction = find_direction(space, pairs, method)
+    return Ruler(space.name, space, direction, word_scores(space, direction, history))
+
+
+def with_options(history: History, discount: str, inflected: bool) -> History:
+    """Return the history measured another way."""
+    return replace(history, discount=discount, inflected=inflected)
+
+
+def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
+    """Return the run of each system and repeat: query, doc, rank, score."""
+    frame = check_responses(
+        responses, "ranker", "A search audit needs one row per result; see docs/search.md."
+    )
+    runs = {}
+    for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
+        answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
+        run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
+        _refuse_twice(run, str(system))
+        runs[str(system), int(repeat)] = run
+    if not runs:
+        raise PortrayalError(
+            "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
+        )
+    return runs
+
+
+def _refuse_twice(run: pl.DataFrame, system: str) -> None:
+    for column in ("rank", "doc"):
+        twice = run.filter(pl.struct("query", column).is_duplicated())
+        if not twice.is_empty():
+            raise PortrayalError(
+                f"system {system!r} gives query {twice['query'][0]!r} the {column} "
+                f"{twice[column][0]!r} twice. "
+                "Each result of a query has its own rank and document."
+            )
+
+
+def _scored(
+    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], ruler: Ruler, seed: int
+) -> dict[str, pl.DataFrame]:
+    """Score all lists at once; a query's list score is the mean over repeats."""
+    lists: dict[str, tuple[Any, bool]] = {
+        f"{system}\0{repeat}": (lists_of(run), False) for (system, repeat), run in runs.items()
+    }
+    lists |= {
+        PERFECT + "\0": (perfect_lists(history), True),
+        RANDOM + "\0": (random_lists(history, seed), False),
+    }
+    tables = score_many(history, lists, ruler.scores)
+    merged: dict[str, list[pl.DataFrame]] = {}
+    for name, table in tables.items():
+        merged.setdefault(name.partition("\0")[0], []).append(table)
+    return {name: _mean(parts) for name, parts in merged.items()}
+
+
+def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return the mean list score over repeats; a query missing in one repeat is measured on the others."""
+    if len(parts) == 1:
+        return parts[0]
+    means = (
+        pl.concat(parts)
+        .group_by("query", maintain_order=True)
+        .agg(
+            pl.col("query_score").first(),
+            pl.col("list_score").mean(),
+            pl.col("documents").sum(),
+            pl.col("unscored").sum(),
+            pl.col("reason").max(),
+        )
+    )
+    return means.with_columns(
+        pl.when(pl.col("list_score").is_null()).then("reason").otherwise(pl.lit("")).alias("reason")
+    )

@@ -1,0 +1,169 @@
+"""Direct stereotypes: who is mentioned (Figure 12), the average rank bias of gendered terms, and exposure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.search.material import PERFECT, Material, Part
+from portrayal.audits.search.rows import row
+from portrayal.language.lexicons import read_lexicon
+from portrayal.measures.search.arab import MAGNITUDES, rank_bias
+from portrayal.measures.search.entities import (
+    NEITHER,
+    UNDEFINED,
+    compare_gaps,
+    count_mentions,
+    document_groups,
+    representation,
+)
+from portrayal.measures.search.exposure import exposure
+from portrayal.measures.search.lists import rank_weights
+from portrayal.measures.search.reliability import correlate
+from portrayal.measures.search.slope import permutation_p
+from portrayal.stats.intervals import clustered_mean, wilson
+
+
+def mentioned(material: Material) -> Part:
+    """Return rows on mentions for every system; nothing when no words name the groups."""
+    poles = material.settings.poles
+    if not all(material.mentions.get(pole) for pole in poles):
+        return Part()
+    groups = document_groups(
+        count_mentions(material.history.bags, {pole: material.mentions[pole] for pole in poles})
+    )
+    rows, bars = [], []
+    for system in material.runs:
+        rows += _exposure_rows(material, system, groups) + _arab_rows(material, system)
+        if material.judged:
+            outcomes = _outcomes(material, system, groups)
+            rows += _outcome_rows(material, system, outcomes)
+            bars.append(_bars(material, system, outcomes))
+    return Part(rows, {"representation": pl.concat(bars)} if bars else {})
+
+
+def _outcomes(material: Material, system: str, groups: np.ndarray) -> dict[str, str]:
+    """Return, per judged query, which pole's documents the system over-represents against the perfect system."""
+    own, perfect = material.cut(system), material.cut(PERFECT)
+    found = {}
+    for query in material.history.queries:
+        if perfect[query]:
+            pairs = [_documents(material, lists[query], groups) for lists in (own, perfect)]
+            found[query] = compare_gaps(pairs[0], pairs[1], material.settings.poles)
+    return found
+
+
+def _documents(material: Material, listed: list[str], groups: np.ndarray) -> tuple[int, int]:
+    """Return f(q) and m(q): documents of the positive and of the negative pole."""
+    of_list = groups[material.history.bags.rows(listed)]
+    return int(np.sum(of_list == 0)), int(np.sum(of_list == 1))
+
+
+def _outcome_rows(material: Material, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
+    poles, told, contrast = material.settings.poles, list(outcomes.values()), f"{system} against {PERFECT}"
+    rows = []
+    for outcome in (*poles, NEITHER, UNDEFINED):
+        found = wilson(told.count(outcome), len(told))
+        rows.append(
+            row(
+                "over_representation",
+                system,
+                found,
+                len(told),
+                "share of queries",
+                group=outcome,
+                contrast=contrast,
+            )
+        )
+    return [*rows, _trend_row(material, system, contrast, *_trend(material, outcomes))]
+
+
+def _trend_row(
+    material: Material, system: str, contrast: str, x: np.ndarray, y: np.ndarray
+) -> dict[str, Any]:
+    """Return the correlation of the outcome with the query's genderedness, with a permutation p."""
+    related = correlate(x, y, seed=material.seed)
+    poles = material.settings.poles
+    return row(
+        "over_representation_trend",
+        system,
+        (related.value, related.low, related.high),
+        related.n,
+        "Pearson's r with query genderedness, queries",
+        group=material.first.name,
+        contrast=contrast,
+        p=permutation_p(x, y, material.seed) if np.isfinite(related.value) else None,
+        missing=len(material.history.queries) - len(x),
+        note=f"{poles[0]} +1, {poles[1]} -1, neither 0; queries with no documents of either are missing",
+    )
+
+
+def _trend(material: Material, outcomes: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return genderedness and outcome (+1, -1, 0) of the queries that have both."""
+    scores = dict(zip(material.history.queries, material.query_scores(material.first.name), strict=True))
+    signs = {material.settings.poles[0]: 1.0, material.settings.poles[1]: -1.0, NEITHER: 0.0}
+    usable = [
+        query for query, outcome in outcomes.items() if outcome in signs and not np.isnan(scores[query])
+    ]
+    return np.array([scores[query] for query in usable]), np.array(
+        [signs[outcomes[query]] for query in usable]
+    )
+
+
+def _bars(material: Material, system: str, outcomes: dict[str, str]) -> pl.DataFrame:
+    scores = dict(zip(material.history.queries, material.query_scores(material.first.name), strict=True))
+    usable = [query for query in outcomes if not np.isnan(scores[query])]
+    table = representation(
+        np.array([scores[query] for query in usable]),
+        [outcomes[query] for query in usable],
+        sorted(material.settings.bins),
+        material.settings.poles,
+    )
+    return table.with_columns(system=pl.lit(system))
+
+
+def _exposure_rows(material: Material, system: str, groups: np.ndarray) -> list[dict[str, Any]]:
+    """Return each pole's mean share of attention, and the difference."""
+    poles = material.settings.poles
+    shares = []
+    for listed in material.cut(system).values():
+        weights = rank_weights(len(listed), material.history.discount)
+        shares.append(exposure(groups[material.history.bags.rows(listed)], weights, 2))
+    table = np.array(shares)
+    table = np.column_stack([table, table[:, 0] - table[:, 1]])
+    usable = table[~np.isnan(table[:, 0])]
+    names = [(poles[0], ""), (poles[1], ""), ("", f"{poles[0]} - {poles[1]}")]
+    rows = []
+    for column, (group, contrast) in enumerate(names):
+        found = clustered_mean(usable[:, column], np.arange(len(usable)))
+        missing, unit = len(table) - len(usable), "mean share of attention, queries"
+        rows.append(
+            row("exposure", system, found, len(usable), unit, group=group, contrast=contrast, missing=missing)
+        )
+    return rows
+
+
+def _arab_rows(material: Material, system: str) -> list[dict[str, Any]]:
+    """Return ARaB with its own 64 words (gender), else with the study's mentions."""
+    words = _arab_words(material)
+    counts = count_mentions(material.history.bags, words)
+    listed = [counts[material.history.bags.rows(docs)] for docs in material.cut(system).values()]
+    rows = []
+    for magnitude in MAGNITUDES:
+        values = np.array([rank_bias(part, magnitude) for part in listed])
+        usable = values[~np.isnan(values)]
+        found = clustered_mean(usable, np.arange(len(usable)))
+        unit = f"ARaB at 10 ({magnitude}), mean over queries; above 0 leans to {material.settings.poles[0]}"
+        missing = len(values) - len(usable)
+        rows.append(row("arab", system, found, len(usable), unit, group=magnitude, missing=missing))
+    return rows
+
+
+def _arab_words(material: Material) -> dict[str, Any]:
+    if not material.settings.about_gender or material.settings.mentions is not None:
+        return {pole: material.mentions[pole] for pole in material.settings.poles}
+    table = read_lexicon("arab_terms")
+    return {pole: table.filter(group=pole)["word"].to_list() for pole in material.settings.poles}

@@ -1,0 +1,46 @@
+"""What a study may set under [search]."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from portrayal.study import Settings
+
+
+class SearchSettings(Settings):
+    """The search audit's own settings.
+
+    `collection` is a path or the name of a generated collection. `vectors` are the measuring vectors, apart
+    from whatever vectors a ranker uses, and never debiased. `pairs` (positive, negative) define the direction
+    and `poles` name its ends; by default they are the ten definitional pairs of gender. `mentions` lists the
+    words that name people of each group; by default those of Appendix B and census names. `compare` names,
+    for a system, its variants.
+    """
+
+    collection: str = Field(min_length=1)
+    vectors: list[str] = Field(default_factory=lambda: ["glove"], min_length=1)
+    pairs: list[tuple[str, str]] | None = None
+    poles: tuple[str, str] = ("female", "male")  # positive, negative
+    direction: Literal["component", "mean", "first"] = "component"
+    discount: Literal["definition", "code", "none"] = "definition"
+    cutoff: int = Field(100, ge=1)  # K for queries without a relevant document
+    stop: Literal["snowball", "lucene", "none"] = "snowball"  # gendered stop words are always kept
+    inflected: bool = True  # leave out inflected forms of the query's words too
+    mentions: dict[str, list[str]] | None = None
+    names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
+    bins: list[float] = Field(default_factory=lambda: [-0.1, -0.05, 0.0, 0.05, 0.1], min_length=1)
+    compare: dict[str, list[str]] = Field(default_factory=dict)
+    published: dict[str, str] = Field(
+        default_factory=dict
+    )  # a system to its row of Table 2, such as "w2v_add, regular"
+    top: int = Field(100, ge=1)  # results compared by Kendall's distance
+    penalty: float = Field(0.0, ge=0, le=0.5)  # p of Fagin's K(p)
+    validate_direction: bool = True  # dichotomies, toy and synthetic collections, parity
+    variants: bool = True  # the specification curve
+
+    @property
+    def about_gender(self) -> bool:
+        """Whether the study uses the package's own gender direction, which the paper's checks are made for."""
+        return self.pairs is None

@@ -1,0 +1,147 @@
+"""Does the direction measure gender? Dichotomies (Figure 1), toy and synthetic collections (Figures 4, 6), parity (Figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.search.material import Material, Part, Ruler, make_ruler
+from portrayal.audits.search.rows import INSTRUMENT, row, slope_row
+from portrayal.measures.search.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
+from portrayal.measures.search.direction import score_words
+from portrayal.measures.search.gsr import gsr
+from portrayal.measures.search.history import lists_of, score_many
+from portrayal.measures.search.parity import PUBLISHED, Parity, enumerate_histories
+from portrayal.stimuli.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
+
+SHOWN = 400  # histories kept for the chart of Figure 5
+
+
+def validation(material: Material, checks: Mapping[str, Any], pairs: Any) -> Part:
+    """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
+    if not (material.settings.about_gender and material.settings.validate_direction):
+        return Part()
+    rows: list[dict[str, Any]] = []
+    words, points, histories = [], [], []
+    for ruler in material.rulers.values():
+        tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
+        rows += [_dichotomy_row(ruler, found) for found in tested]
+        words += [
+            found.words.with_columns(vectors=pl.lit(ruler.name), dichotomy=pl.lit(found.name))
+            for found in tested
+        ]
+        for name, check in checks.items():
+            measured, table = _reference(ruler, name, check, pairs, material)
+            rows += measured
+            points.append(table)
+        for count in (6, 20):
+            parity = _parity(ruler, count, material.seed)
+            rows.append(_parity_row(ruler, count, parity))
+            histories.append(_sample(parity, ruler, count))
+    tables = {
+        "dichotomy_words": pl.concat(words),
+        "references": pl.concat(points),
+        "parity": pl.concat(histories),
+    }
+    return Part(rows, tables, _warnings(rows))
+
+
+def _dichotomy_row(ruler: Ruler, found: Dichotomy) -> dict[str, Any]:
+    reach = _welch(found.words)
+    return row(
+        "dichotomy",
+        INSTRUMENT,
+        (found.difference, found.difference - reach, found.difference + reach),
+        found.words.height - found.missing,
+        "difference of mean genderedness, words",
+        group=ruler.name,
+        contrast=found.name,
+        p=found.p,
+        missing=found.missing,
+        note=f"one-sided, {found.method} permutation test over the words; interval by Welch's t",
+    )
+
+
+def _welch(words: pl.DataFrame) -> float:
+    """Return the half width of Welch's interval of the difference between the two poles' means."""
+    sides = [part["score"].to_numpy() for part in words.drop_nulls("score").partition_by("pole")]
+    parts = np.array([side.var(ddof=1) / len(side) for side in sides])
+    freedom = parts.sum() ** 2 / sum(
+        part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True)
+    )
+    return float(stats.t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
+
+
+def _reference(
+    ruler: Ruler, name: str, check: Any, pairs: Any, material: Material
+) -> tuple[list[dict[str, Any]], pl.DataFrame]:
+    """Measure the stereotypical, neutral and counter-stereotypical systems on one collection."""
+    collection, words, history = check
+    own = make_ruler(ruler.space, pairs, material.settings.direction, history)
+    lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
+    tables = score_many(history, lists, own.scores)
+    rows = [
+        slope_row(
+            "gsr_reference", INSTRUMENT, ruler.name, gsr(table, material.seed), contrast=f"{name}: {system}"
+        )
+        for system, table in tables.items()
+    ]
+    points = [
+        table.with_columns(
+            vectors=pl.lit(ruler.name),
+            setting=pl.lit(name),
+            system=pl.lit(system),
+            pole=pl.col("query").replace_strict(dict(words.jobs), return_dtype=pl.String),
+        )
+        for system, table in tables.items()
+    ]
+    return rows, pl.concat(points)
+
+
+def _parity(ruler: Ruler, count: int, seed: int) -> Parity:
+    """Enumerate histories over the most gendered occupations; a document is stereotypical when it has the query's polarity."""
+    scores = score_words(ruler.space, ruler.direction, list(paper_words().jobs))
+    ordered = np.sort(scores[~np.isnan(scores)])
+    half = min(count, len(ordered)) // 2
+    queries = np.concatenate([ordered[:half], ordered[-half:]])
+    high, low = score_words(ruler.space, ruler.direction, list(PERSONS.values()))
+    return enumerate_histories(
+        queries, np.where(queries > 0, high, low), np.where(queries > 0, low, high), seed=seed
+    )
+
+
+def _parity_row(ruler: Ruler, count: int, parity: Parity) -> dict[str, Any]:
+    n, r = len(parity.slopes), parity.pearson
+    reach = 0.0 if parity.exact else 1.96 / np.sqrt(n - 3)
+    how = "all histories, so no sampling error" if parity.exact else "seeded draws, Fisher's interval"
+    return row(
+        "parity_correlation",
+        INSTRUMENT,
+        (r, np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)),
+        n,
+        "Pearson's r, histories",
+        group=ruler.name,
+        contrast=f"GSR with the share of stereotypical documents, {count} queries",
+        note=f"{how}; the paper prints {PUBLISHED} (Figure 5)",
+    )
+
+
+def _sample(parity: Parity, ruler: Ruler, count: int) -> pl.DataFrame:
+    kept = np.linspace(0, len(parity.slopes) - 1, min(SHOWN, len(parity.slopes))).astype(int)
+    frame = pl.DataFrame({"gsr": parity.slopes[kept], "share": parity.shares[kept]})
+    return frame.with_columns(vectors=pl.lit(ruler.name), queries=pl.lit(count))
+
+
+def _warnings(rows: list[dict[str, Any]]) -> list[str]:
+    """Say which dichotomies the direction does not show."""
+    failed = [row for row in rows if row["measure"] == "dichotomy" and not row["p"] < 0.05]
+    return [
+        f"With the vectors {row['group']!r} the direction does not separate "
+        f"{row['contrast'].replace('_', ' and ')} "
+        "(p of 5% or more): it may not measure gender here."
+        for row in failed
+    ]

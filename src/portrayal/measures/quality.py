@@ -1,0 +1,111 @@
+"""How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
+
+Documents are ordered by score, whatever their rank column says; equal scores by document id, descending.
+Documents nobody judged are not relevant. The gain of nDCG is the relevance level itself, negative levels gain 0.
+
+References
+----------
+.. [1] Buckley, Voorhees (2005), Retrieval system evaluation, in TREC: experiment and evaluation; trec_eval 9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check
+
+Array = NDArray[np.float64]
+MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
+
+
+def average_precision(gains: Array, ideal: Array, level: int = 1) -> float:
+    """Return the mean over relevant documents of the precision where each is found; one not found counts 0."""
+    relevant, total = gains >= level, int((ideal >= level).sum())
+    precision = np.cumsum(relevant) / np.arange(1, len(gains) + 1)
+    return float(precision[relevant].sum() / total) if total else 0.0
+
+
+def precision_at(gains: Array, ideal: Array, level: int = 1, cut: int = 10) -> float:
+    """Return the share of relevant documents among the first `cut`; a shorter list is not forgiven."""
+    return float((gains[:cut] >= level).sum() / cut)
+
+
+def ndcg(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
+    """Return the discounted gain over the best possible one; the gain at rank r counts 1 / log2(r + 1)."""
+    best = _discounted(np.sort(np.maximum(ideal, 0))[::-1][:cut])
+    return _discounted(np.maximum(gains, 0)[:cut]) / best if best else 0.0
+
+
+def quality(
+    run: Any,
+    qrels: Mapping[str, Mapping[str, int]],
+    measures: tuple[str, ...] = MEASURES,
+    level: int = 1,
+    complete: bool = True,
+) -> pl.DataFrame:
+    """Measure a run, one row per query that has a relevant document.
+
+    Parameters
+    ----------
+    run
+        A table with columns `query`, `doc` and `score`.
+    qrels
+        Query to document to relevance.
+    measures
+        trec_eval's names: `map`, `ndcg`, `P_k`, `ndcg_cut_k` for any k.
+    level
+        From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
+    complete
+        Whether a judged query without results counts 0 (trec_eval's `-c`); else it is left out.
+
+    Returns
+    -------
+    DataFrame
+        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left out,
+        as are queries without a relevant document, of which no measure can say anything.
+    """
+    functions = {name: _function(name) for name in measures}
+    frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
+    ranked = frame.sort("score", "doc", descending=True).group_by("query").agg("doc")
+    lists = dict(ranked.iter_rows())
+    rows = []
+    for query, judged in qrels.items():
+        docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
+        if not (ideal >= level).any() or not (docs or complete):
+            continue
+        gains = np.array([judged.get(doc, 0) for doc in docs], np.float64)
+        values = {name: function(gains, ideal, level) for name, function in functions.items()}
+        rows.append({"query": query, "results": len(docs), **values})
+    schema = {"query": pl.String, "results": pl.Int64, **dict.fromkeys(measures, pl.Float64)}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def mean_quality(run: Any, qrels: Mapping[str, Mapping[str, int]], **settings: Any) -> dict[str, float]:
+    """Return the means over queries of `quality`, by measure."""
+    table = quality(run, qrels, **settings).drop("query", "results")
+    return {
+        name: float(np.mean(table[name].to_numpy())) if len(table) else float("nan") for name in table.columns
+    }
+
+
+def _function(name: str) -> Callable[..., float]:
+    match = re.fullmatch(r"(map|ndcg|P_|ndcg_cut_)([1-9]\d*)?", name)
+    if match is None or name.endswith("_") or (match[2] and match[1] in ("map", "ndcg")):
+        raise PortrayalError(f"no measure {name!r}. Expected map, ndcg, P_k or ndcg_cut_k, such as P_10.")
+    if match[1] == "map":
+        return average_precision
+    if match[1] == "P_":
+        return partial(precision_at, cut=int(match[2]))
+    return partial(ndcg, cut=int(match[2]) if match[2] else None)
+
+
+def _discounted(gains: Array) -> float:
+    return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())

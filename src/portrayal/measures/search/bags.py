@@ -1,0 +1,78 @@
+"""Documents as bags of words: how often each term occurs in each document, one sparse matrix stored by term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from portrayal.errors import PortrayalError
+
+BLOCK = 20_000  # terms multiplied at a time, so that a product never copies the whole matrix
+
+
+@dataclass(frozen=True)
+class Bags:
+    """Documents (rows) by terms (columns)."""
+
+    documents: Sequence[str]
+    words: Sequence[str]
+    counts: sparse.csc_array
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each document id."""
+        return {name: row for row, name in enumerate(self.documents)}
+
+    @cached_property
+    def column_of(self) -> Mapping[str, int]:
+        """The column of each word."""
+        return {word: column for column, word in enumerate(self.words)}
+
+    def rows(self, names: Iterable[str]) -> np.ndarray:
+        """Return the rows of these documents.
+
+        Raises
+        ------
+        PortrayalError
+            When a document is not in the collection.
+        """
+        try:
+            return np.array([self.row_of[name] for name in names], dtype=np.int64)
+        except KeyError as error:
+            raise PortrayalError(
+                f"a result names document {error.args[0]!r}, which the collection does not have. "
+                "Measure a run with the collection it was made on."
+            ) from None
+
+    def columns(self, words: Iterable[str]) -> np.ndarray:
+        """Return the columns of those words that occur at all, ascending."""
+        found = {self.column_of[word] for word in words if word in self.column_of}
+        return np.array(sorted(found), dtype=np.int64)
+
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return, per document, the sum of its terms' weights; `weights` has a row a term."""
+        total = np.zeros((len(self.documents), weights.shape[1]))
+        for start in range(0, len(self.words), BLOCK):
+            total += self.counts[:, start : start + BLOCK] @ weights[start : start + BLOCK]
+        return total
+
+
+def bags_of(documents: Mapping[str, Sequence[str]]) -> Bags:
+    """Return the bags of documents given as lists of words.
+
+    Examples
+    --------
+    >>> bags_of({"d1": ["a", "b", "a"]}).counts.toarray().tolist()
+    [[2, 1]]
+    """
+    words = list(dict.fromkeys(word for text in documents.values() for word in text))
+    column = {word: position for position, word in enumerate(words)}
+    rows = [row for row, text in enumerate(documents.values()) for _ in text]
+    columns = [column[word] for text in documents.values() for word in text]
+    entries = (np.ones(len(rows), dtype=np.int32), (rows, columns))
+    counts = sparse.coo_array(entries, shape=(len(documents), len(words))).tocsc()
+    return Bags(list(documents), words, counts)

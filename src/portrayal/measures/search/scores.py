@@ -1,0 +1,24 @@
+"""The score of every word a history is about: which words count, and their genderedness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portrayal.language.space import WordSpace
+from portrayal.measures.search.direction import Direction, score_words
+from portrayal.measures.search.history import History
+
+
+def usable(word: str) -> bool:
+    """Say whether a word is scored at all: two letters or more and no digit, as in the authors' tokeniser."""
+    return len(word) > 1 and word.isalpha()
+
+
+def word_scores(space: WordSpace, direction: Direction, history: History) -> dict[str, float]:
+    """Return the genderedness of all usable words of a history's queries and documents that the vectors have."""
+    asked = {word for words in history.queries.values() for word in words}
+    words = [
+        word for word in (*history.bags.words, *sorted(asked - history.bags.column_of.keys())) if usable(word)
+    ]
+    scores = score_words(space, direction, words)
+    return {words[place]: float(scores[place]) for place in np.flatnonzero(~np.isnan(scores))}

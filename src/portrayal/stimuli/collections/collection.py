@@ -1,0 +1,75 @@
+"""A collection: documents that are streamed, queries and relevance judgments that are held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from portrayal.errors import PortrayalError
+
+Document = tuple[str, str]  # id and text
+Qrels = dict[str, dict[str, int]]  # query, document, relevance; above 0 is relevant
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, queries and judgments.
+
+    `source` opens the documents anew each time, so a collection larger than memory can be read as often as
+    needed and is never held whole.
+    """
+
+    name: str
+    source: Callable[[], Iterator[Document]]
+    queries: dict[str, str] = field(default_factory=dict)
+    qrels: Qrels = field(default_factory=dict)
+
+    def documents(self) -> Iterator[Document]:
+        """Stream (id, text), in the order of the files.
+
+        Raises
+        ------
+        PortrayalError
+            When there is no document at all.
+        """
+        empty = True
+        for document in self.source():
+            empty = False
+            yield document
+        if empty:
+            raise PortrayalError(
+                f"collection {self.name!r} has no documents. Expected at least one; see docs/rankers.md."
+            )
+
+    def batches(self, size: int = 8192) -> Iterator[list[Document]]:
+        """Stream lists of at most `size` documents."""
+        documents = self.documents()
+        while batch := list(islice(documents, size)):
+            yield batch
+
+    def relevant(self, query: str) -> dict[str, int]:
+        """Return the documents judged relevant (above 0) to this query, with their relevance."""
+        return {document: level for document, level in self.qrels.get(query, {}).items() if level > 0}
+
+    def judged(self) -> list[str]:
+        """Return the queries that have at least one judgment, in the order of the queries."""
+        return [query for query in self.queries if query in self.qrels]
+
+
+def collection_of(
+    documents: Mapping[str, str] | Iterable[Document],
+    queries: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]] | None = None,
+    name: str = "in memory",
+) -> Collection:
+    """Return a collection of documents held in memory, such as the toy and synthetic ones.
+
+    Examples
+    --------
+    >>> collection_of({"d1": "a nurse"}, {"q1": "nurse"}, {"q1": {"d1": 1}}).relevant("q1")
+    {'d1': 1}
+    """
+    held = tuple(documents.items() if isinstance(documents, Mapping) else documents)
+    judgments = {query: dict(levels) for query, levels in (qrels or {}).items()}
+    return Collection(name, lambda: iter(held), dict(queries), judgments)

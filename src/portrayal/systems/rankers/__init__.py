@@ -1,0 +1,1 @@
+"""Rankers over one shared inverted index, and the reference systems."""

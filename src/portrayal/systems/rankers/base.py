@@ -1,0 +1,96 @@
+"""What a ranker is, and how the best of many scores are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from portrayal.errors import PortrayalError
+from portrayal.stimuli.collections import Collection, run_table
+
+SAMPLE = 16  # one score in so many is looked at to guess where the cut lies
+
+
+class Hits(NamedTuple):
+    """The results of one query, best first: document numbers and their scores."""
+
+    numbers: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def first(self, depth: int) -> Hits:
+        """Return the best `depth` of them."""
+        return Hits(self.numbers[:depth], self.scores[:depth])
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Anything that ranks the documents of a collection."""
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The ids of the documents, by number."""
+        ...
+
+    def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
+        """Return, by query id, at most `depth` documents, best first. A query without a result has no hits."""
+        ...
+
+
+def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFrame:
+    """Run the collection's queries.
+
+    Parameters
+    ----------
+    collection
+        Its queries are asked; its documents are those the ranker was made with.
+    ranker
+        Anything with `documents` and `search`.
+    depth
+        The most results a query may have.
+
+    Returns
+    -------
+    DataFrame
+        Columns `query`, `doc`, `rank` (from 1) and `score`. A query without any result has no row;
+        `portrayal.stimuli.collections.without_result` names those.
+    """
+    if depth < 1:
+        raise PortrayalError(f"depth is {depth}. Expected at least 1.")
+    found = ranker.search(collection.queries, depth)
+    names = ranker.documents
+    return run_table(
+        [
+            (query, names[number], place, score)
+            for query, hits in found.items()
+            for place, (number, score) in enumerate(zip(*map(np.ndarray.tolist, hits), strict=True), 1)
+        ]
+    )
+
+
+def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = 0.0) -> Hits:
+    """Return the `depth` best scores above `floor`, ties in the order `tie_order` gives."""
+    cut = max(_cut(scores, depth), np.nextafter(floor, np.inf))
+    chosen = np.flatnonzero(scores >= cut)
+    values = scores[chosen]
+    order = np.lexsort((tie_order[chosen], -values))[:depth]
+    return Hits(chosen[order], values[order])
+
+
+def _cut(scores: NDArray[np.float64], depth: int) -> float:
+    """Return the depth-th best score: among those above a guess from a sample, or among all if that fails."""
+    if depth >= len(scores):
+        return -np.inf
+    sample = scores[::SAMPLE]
+    guess = _largest(sample, 2 * depth // SAMPLE + 8)
+    likely = scores[scores >= guess]
+    return _largest(likely if len(likely) >= depth else scores, depth)
+
+
+def _largest(scores: NDArray[np.float64], place: int) -> float:
+    """Return the place-th largest score, or the smallest when there are fewer."""
+    at = max(len(scores) - place, 0)
+    return float(np.partition(scores, at)[at])

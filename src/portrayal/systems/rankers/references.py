@@ -1,0 +1,85 @@
+"""Reference systems: perfect, random, and the toy collections' stereotypical, neutral and counter-stereotypical ones."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from portrayal.stimuli.collections import Collection
+from portrayal.stimuli.collections.synthetic import reference_run
+from portrayal.systems.rankers.base import Hits
+from portrayal.systems.rankers.index import tie_order
+
+
+@dataclass(frozen=True)
+class Perfect:
+    """Returns the documents judged relevant, the most relevant first; the score is the relevance."""
+
+    collection: Collection
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """The documents relevant to any query."""
+        return list(
+            dict.fromkeys(doc for query in self.collection.qrels for doc in self.collection.relevant(query))
+        )
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {document: number for number, document in enumerate(self.documents)}
+
+    def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
+        """Return the relevant documents of each query, found by the query's id."""
+        return {query: self._hits(query, depth) for query in queries}
+
+    def _hits(self, query: str, depth: int) -> Hits:
+        relevant = self.collection.relevant(query)
+        numbers = np.array([self._numbers[document] for document in relevant], np.int64)
+        levels = np.array(list(relevant.values()), np.float64)
+        order = np.lexsort((tie_order(list(relevant)), -levels))[:depth]
+        return Hits(numbers[order], levels[order])
+
+
+@dataclass(frozen=True)
+class Stereotyped:
+    """Answers occupations of the toy or synthetic collection along the stereotype, against it, or with all documents."""
+
+    collection: Collection
+    system: str  # of portrayal.stimuli.collections.synthetic.REFERENCES
+
+    @cached_property
+    def documents(self) -> Sequence[str]:
+        """The documents of the collection."""
+        return [name for name, _ in self.collection.documents()]
+
+    def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
+        """Return the system's documents of each query, in the same order for every query, all with score 1."""
+        numbers = {name: number for number, name in enumerate(self.documents)}
+        run = reference_run(self.collection, self.system)
+        found = dict(run.group_by("query", maintain_order=True).agg("doc").iter_rows())
+        lists = {query: [numbers[name] for name in found.get(query, ())][:depth] for query in queries}
+        return {
+            query: Hits(np.array(listed, np.int64), np.ones(len(listed))) for query, listed in lists.items()
+        }
+
+
+@dataclass(frozen=True)
+class Random:
+    """Returns documents in a random order, another for each query; the same seed gives the same orders."""
+
+    documents: Sequence[str]
+    seed: int = 0
+
+    def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
+        """Return `depth` documents drawn without replacement."""
+        return {query: self._hits(query, depth) for query in queries}
+
+    def _hits(self, query: str, depth: int) -> Hits:
+        generator = np.random.default_rng([self.seed, zlib.crc32(query.encode())])
+        size = min(depth, len(self.documents))
+        numbers = generator.choice(len(self.documents), size, replace=False)
+        return Hits(numbers, np.arange(size, 0, -1, dtype=np.float64))

@@ -1,0 +1,64 @@
+"""A TREC run file as a system: `use = "run:bm25.run"`. Queries are found by their id.
+
+A run has no line for a query without results, so such a query is answered with an empty list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stimuli.collections import read_run
+from portrayal.study import SystemSettings
+from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.plain import read_plain
+
+
+@dataclass
+class RunFile(BaseSystem):
+    """Answers from a run made elsewhere."""
+
+    batch: int = 100_000
+    path: Path = field(default_factory=Path)
+    _lists: dict[str, list[dict[str, Any]]] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Look the queries up by id."""
+        if self._lists is None:
+            self._lists = _lists(read_run(self.path))
+        return [Answer(json.dumps(self._lists.get(item.stimulus, [])).encode()) for item in questions]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read documents, ranks and scores."""
+        return read_plain("ranker", answer)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> RunFile:
+    """Open a run file; it is read when first asked."""
+    path = folder / settings.use.removeprefix("run:")
+    if not path.is_file():
+        raise PortrayalError(f"no run file at {path}. Check the path after 'run:'.")
+    return RunFile(
+        name=settings.name,
+        kind="ranker",
+        identity=f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        path=path,
+    )
+
+
+def _lists(run: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Return each query's results."""
+    lists: dict[str, list[dict[str, Any]]] = {}
+    for query, doc, position, score in run.iter_rows():
+        lists.setdefault(query, []).append({"doc": doc, "rank": position, "score": score})
+    return lists
