@@ -146,6 +146,7 @@ def within_clusters(
         options = [sums_by_size(inside, size)[size] for inside, size in moving]
         return _choices(options, observed, alternative, permutations, seed, np.abs(values).max())
     rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
+    moving.sort(key=lambda part: (part[1], *np.sort(part[0])))
     sums = sum(_sampled_sums(inside, size, drawn, rng) for inside, size in moving)
     return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
 
@@ -205,7 +206,7 @@ def _choices(
         return _exact(reaching, np.ones(1), observed, tie, total, alternative)
     rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
     sums = np.zeros(drawn)
-    for option in options:
+    for option in sorted((np.sort(option) for option in options), key=lambda option: tuple(option)):
         sums += option[rng.integers(len(option), size=drawn)]
     return _sampled(sums, observed, tie, alternative)
 
@@ -237,8 +238,10 @@ def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Gene
     """Draw subsets of this size without replacement and return their sums; `values` are centred.
 
     A shuffle that stops after `size` cards, done for thousands of decks at once. Of a centred set the smaller
-    side is drawn, since the two sums are each other's negative.
+    side is drawn, since the two sums are each other's negative. The values are sorted first, so that their order
+    does not matter to what is drawn.
     """
+    values = np.sort(values)
     smaller = min(size, len(values) - size)
     sign = 1.0 if smaller == size else -1.0
     chunks = [min(CHUNK, draws - start) for start in range(0, draws, CHUNK)]
