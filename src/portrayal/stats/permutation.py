@@ -84,10 +84,10 @@ def two_sample(
     if len(pooled) <= EXACT_UP_TO:
         total = comb(len(pooled), len(x))
 
-        def reaching(values: np.ndarray, threshold: float) -> int:
-            return count_subsets(values, len(x), threshold)
+        def reaching(sign: float, threshold: float) -> int:
+            return count_subsets(sign * centred, len(x), threshold)
 
-        return _exact(reaching, centred, observed, tie, total, alternative)
+        return _exact(reaching, observed, tie, total, alternative, mirrored=len(x) == len(y))
     sums = _sampled_sums(centred, len(x), permutations or SAMPLES, np.random.default_rng(seed))
     return _sampled(sums, observed, tie, alternative)
 
@@ -200,10 +200,10 @@ def _choices(
     if choices_countable(options):
         total = prod(len(option) for option in options)
 
-        def reaching(sign: np.ndarray, threshold: float) -> int:
+        def reaching(sign: float, threshold: float) -> int:
             return count_choices([sign * option for option in options], threshold)
 
-        return _exact(reaching, np.ones(1), observed, tie, total, alternative)
+        return _exact(reaching, observed, tie, total, alternative)
     rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
     sums = np.zeros(drawn)
     for option in sorted((np.sort(option) for option in options), key=lambda option: tuple(option)):
@@ -212,20 +212,24 @@ def _choices(
 
 
 def _exact(
-    reaching: Callable[[np.ndarray, float], int],
-    values: np.ndarray,
+    reaching: Callable[[float, float], int],
     observed: float,
     tie: float,
     total: int,
     alternative: str,
+    mirrored: bool = False,
 ) -> Permutation:
-    """Count one tail, or both; the lower tail is the upper tail of the negated values."""
+    """Count one tail, or both; the lower tail is the upper tail of the negated values.
+
+    Where the arrangements come in pairs of opposite sums (`mirrored`), the tails are equal.
+    """
     if alternative == "two-sided":
         reach = abs(observed) - tie
-        both = total if reach <= 0 else reaching(values, reach) + reaching(-values, reach)
+        upper = total if reach <= 0 else reaching(1.0, reach)
+        both = upper if reach <= 0 else upper + (upper if mirrored else reaching(-1.0, reach))
         return Permutation(both / total, "exact", total)
     sign = 1.0 if alternative == "greater" else -1.0
-    return Permutation(reaching(sign * values, sign * observed - tie) / total, "exact", total)
+    return Permutation(reaching(sign, sign * observed - tie) / total, "exact", total)
 
 
 def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) -> Permutation:
