@@ -20,6 +20,7 @@ from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
+OPEN_CHARTS = 4  # further ones are folded
 OPEN_ROWS = 12  # longer tables are folded
 P_VALUES = ("p", "p_value", "p_adjusted")
 MANY = {"study": "studies"}
@@ -44,7 +45,7 @@ def page_view(
         "dark": Markup(dark_rules()),
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
-        "warned": [one for one in shown if one["warnings"]],
+        "warned": [warning for section in sections for warning in warnings(section)],
         "failed": [line for section in sections if (line := failed(section))],
         "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
@@ -54,19 +55,21 @@ def page_view(
 
 def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything the template of one section needs."""
-    cited = {finding.row for finding in section.findings}
-    blocks = result_blocks(section.measured.results, section.anchor, cited, section.audit.names)
-    rows = section.measured.results.height
+    results = section.measured.results
+    cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
+    blocks = result_blocks(results, section.anchor, cited, section.audit.names)
+    main = {results["measure"][row] for row in cited} | set(section.audit.family)
+    charts = [chart_view(drawing) for drawing in drawings]
     return {
         "anchor": section.anchor,
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": [finding_view(finding, rows, section.anchor) for finding in section.findings],
-        "blocks": blocks,
-        "rows": rows,
-        "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
-        "charts": [chart_view(drawing) for drawing in drawings],
+        "findings": [finding_view(finding, results.height, section.anchor) for finding in section.findings],
+        "blocks": [block for block in blocks if block["name"] in main] or blocks,
+        "further": [block for block in blocks if block["name"] not in main] if main else [],
+        "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
+        "further_charts": [drawn for place, drawn in enumerate(charts) if not _first(place, drawn)],
         "tables": tables_view(section),
         "shown": shown_view(section.stimuli),
         "systems": system_rows(section.systems),
@@ -79,6 +82,11 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "asked": asked(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }
+
+
+def _first(place: int, drawn: dict[str, Any]) -> bool:
+    """Tell whether a chart is seen at once: the first few, and the specification curve."""
+    return place < OPEN_CHARTS or "specification" in drawn["name"]
 
 
 def finding_view(finding: Any, rows: int, anchor: str) -> dict[str, Any]:
@@ -144,6 +152,12 @@ def unfinished(section: Section) -> dict[str, Any] | None:
         "sentence": f"{missing:,} of {plural(section.questions(), 'question')} "
         f"{'has' if missing == 1 else 'have'} no answer yet ({listed(parts)}).",
     }
+
+
+def warnings(section: Section) -> list[dict[str, Any]]:
+    """Return the banner's lines about checks that did not hold."""
+    about = {"anchor": section.anchor, "title": section.audit.title}
+    return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
 
 
 def failed(section: Section) -> dict[str, Any] | None:
