@@ -11,7 +11,7 @@ import polars as pl
 from portrayal.report.words import is_missing, number, plain
 
 SHOWN = 60  # rows of one measure in the page; the files have them all
-OPEN = 20  # rows of one measure before the rest is folded
+OPEN = 12  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
 LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
