@@ -289,6 +289,18 @@ def test_many_charts_are_folded_but_not_the_specification_curve():
     assert len(page.find("figure")) == 7
 
 
+def test_a_simulated_system_is_never_taken_for_a_real_one():
+    section = make_section(with_charts=False)
+    first = section.measured.results["system"][0]
+    systems = [{**one, "use": "phantom:x"} if one["name"] == first else one for one in section.systems]
+    page = read(quick(systems=systems))
+    badges = page.find("span", class_="badge")
+    assert (
+        len(badges) == 2
+    )  # the first finding, in the summary and in the section; the second is of the other
+    assert f"Simulated: {first}. Its answers were planted" in page.text
+
+
 def test_a_finding_without_a_row_leads_nowhere():
     page = read(quick(findings=[Finding("A sentence.", -1), Finding("Another.", 10_000)]))
     assert page.find("a", class_="trace") == []
@@ -308,6 +320,17 @@ def test_a_table_writes_each_column_alike():
     page = read(quick(tables=[ReportTable("t", "T", "", table)]))
     rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
     assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
+
+
+def test_the_title_says_when_and_with_what(page):
+    header = page.find("header", class_="masthead")[0].text
+    assert header.endswith("Answers recorded 2026-01-05; measured with Portrayal 0.1.0.")
+
+
+def test_an_empty_table_says_none():
+    page = read(quick(tables=[ReportTable("t", "Words not found", "", pl.DataFrame({"word": []}))]))
+    block = next(one for one in page.find("div", class_="block") if "Words not found" in one.text)
+    assert block.text == "Words not found None."
 
 
 def test_results_of_no_row_and_sections_of_no_kind():

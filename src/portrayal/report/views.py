@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from portrayal.audits.base import Finding
 from portrayal.report.drawing import Drawing, prefixed
-from portrayal.report.provenance import asked, family, manifest_rows
+from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
 from portrayal.report.shown import shown_view
-from portrayal.report.systems import system_rows
+from portrayal.report.systems import simulated, system_rows
 from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
@@ -50,6 +51,7 @@ def page_view(
         "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
+        "recorded": recorded([section.manifest for section in sections]),
     }
 
 
@@ -65,7 +67,8 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": [finding_view(finding, results.height, section.anchor) for finding in section.findings],
+        "findings": [finding_view(finding, section) for finding in section.findings],
+        "simulated": listed(simulated(section.systems)),
         "blocks": [block for block in blocks if block["name"] in main] or blocks,
         "further": [block for block in blocks if block["name"] not in main] if main else [],
         "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
@@ -89,10 +92,16 @@ def _first(place: int, drawn: dict[str, Any]) -> bool:
     return place < OPEN_CHARTS or "specification" in drawn["name"]
 
 
-def finding_view(finding: Any, rows: int, anchor: str) -> dict[str, Any]:
-    """Return the sentence and the address of the row it speaks of."""
-    row = f"{anchor}-row-{finding.row + 1}" if 0 <= finding.row < rows else ""
-    return {"sentence": finding.sentence, "row": row, "number": finding.row + 1}
+def finding_view(finding: Finding, section: Section) -> dict[str, Any]:
+    """Return the sentence, the address of the row it speaks of, and whether that row is of a simulated system."""
+    results = section.measured.results
+    known = 0 <= finding.row < results.height
+    return {
+        "sentence": finding.sentence,
+        "row": f"{section.anchor}-row-{finding.row + 1}" if known else "",
+        "number": finding.row + 1,
+        "simulated": known and results["system"][finding.row] in simulated(section.systems),
+    }
 
 
 def chart_view(drawing: Drawing) -> dict[str, Any]:
