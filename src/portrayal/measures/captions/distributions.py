@@ -119,7 +119,10 @@ def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
         distinct = said.select(column, synset).unique().drop_nulls(column)
         people = [word for word, name in distinct.iter_rows() if is_person(word, name)]
         said = said.with_columns(
-            pl.when(pl.col(column).is_in(people)).then(pl.lit("person")).otherwise(pl.col(column)).alias(column)
+            pl.when(pl.col(column).is_in(people))
+            .then(pl.lit("person"))
+            .otherwise(pl.col(column))
+            .alias(column)
         )
     if kind == "object":
         return said.filter(pl.col("word") != "person").with_columns(pl.col("word").alias("tuple"))
