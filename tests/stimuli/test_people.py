@@ -36,7 +36,13 @@ def test_folder_with_csv(tmp_path):
     (tmp_path / "people.csv").write_text("image_id,gender,race\none,woman,X\n")
     people = load_people(tmp_path / "people.csv", license_name="CC0", consent="signed")
     assert people.row(0, named=True)["file"].endswith("one.png")
-    assert people.select("person", "gender", "race", "license", "consent").row(0) == ("one", "woman", "X", "CC0", "signed")
+    assert people.select("person", "gender", "race", "license", "consent").row(0) == (
+        "one",
+        "woman",
+        "X",
+        "CC0",
+        "signed",
+    )
     (tmp_path / "people.csv").write_text("image_id,gender\nnobody,woman\n")
     with pytest.raises(PortrayalError, match="no picture of 'nobody'"):
         load_people(tmp_path / "people.csv")
@@ -55,14 +61,19 @@ def test_recorded_people_without_design_are_all_alone(tmp_path):
 def test_recorded_design_comes_back_whole(tmp_path):
     (tmp_path / "p.csv").write_text("image_id,person,context,gender\na0,a,,female\na1,a,F1,female\n")
     stimuli = recorded_stimuli(tmp_path / "p.csv")
-    assert stimuli.select("role", "person", "background").rows() == [("baseline", "a", None), ("composite", "a", "F1")]
+    assert stimuli.select("role", "person", "background").rows() == [
+        ("baseline", "a", None),
+        ("composite", "a", "F1"),
+    ]
     (tmp_path / "p.csv").write_text("image_id,role\na0,baseilne\n")
     with pytest.raises(PortrayalError, match="role 'baseilne'"):
         recorded_stimuli(tmp_path / "p.csv")
 
 
 def test_recorded_tags_as_responses(tmp_path):
-    (tmp_path / "t.csv").write_text("tagger,image_id,tag,confidence,status\nx,1,dog,0.5,ok\nx,2,,,empty\nx,3,,,missing\n")
+    (tmp_path / "t.csv").write_text(
+        "tagger,image_id,tag,confidence,status\nx,1,dog,0.5,ok\nx,2,,,empty\nx,3,,,missing\n"
+    )
     rows = tags_csv(tmp_path / "t.csv").select("system", "stimulus", "status", "tag").rows()
     assert rows == [("x", "1", "answered", "dog"), ("x", "2", "empty", None), ("x", "3", "failed", None)]
 
