@@ -12,7 +12,14 @@ from portrayal.measures.captions import demeaning_words, erasing, objects_mentio
 from portrayal.measures.captions.mentions import from_graphs
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import ESTIMATE, Outcome
-from portrayal.measures.captions.stages import CAPTIONS, FAULTS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages, empty
+from portrayal.measures.captions.stages import (
+    CAPTIONS,
+    FAULTS,
+    HUMAN_CAPTIONS,
+    SYSTEM_CAPTIONS,
+    Stages,
+    empty,
+)
 from portrayal.measures.captions.techniques import TECHNIQUES
 from portrayal.stats.multiplicity import adjust
 from portrayal.stimuli.scenes import Scene, as_stages, make_scenes

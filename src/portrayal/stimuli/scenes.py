@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-
 import numpy as np
 import polars as pl
 
@@ -54,7 +53,9 @@ class Scene:
 
     def content(self) -> str:
         """Return the scene as a system is shown it: JSON, without the name of the image."""
-        return json.dumps({key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True)
+        return json.dumps(
+            {key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True
+        )
 
 
 def read_scene(image: str, content: str) -> Scene:
@@ -156,5 +157,3 @@ def _boxes(scene: Scene, rng: np.random.Generator) -> list[tuple]:
 def _box(rng: np.random.Generator, least: float, most: float) -> tuple[float, float, float, float]:
     width, height = rng.uniform(least, most, 2)
     return float(rng.uniform(0, 1 - width)), float(rng.uniform(0, 1 - height)), float(width), float(height)
-
-

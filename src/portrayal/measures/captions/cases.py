@@ -57,7 +57,9 @@ def to_reviews(
         return pl.DataFrame(schema=_SCHEMA)
     table = pl.concat(kept).join(stages.captions, on=["image", "stage", "caption"], how="left")
     withheld = pl.when(pl.col("technique").is_in(list(hidden))).then(pl.lit("(withheld; see the image)"))
-    item = pl.format("{} | {} | {} | {} | {} | {}", pl.lit(system), "technique", "stage", "image", "caption", "tuple")
+    item = pl.format(
+        "{} | {} | {} | {} | {} | {}", pl.lit(system), "technique", "stage", "image", "caption", "tuple"
+    )
     return table.select(
         item.alias("item"),
         pl.lit(QUESTION).alias("question"),
@@ -94,7 +96,9 @@ def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFr
     return part.filter(pl.col("drawn") | (pl.int_range(pl.len()) < ranked))
 
 
-def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
+def judged_rows(
+    rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str
+) -> list[dict[str, Any]]:
     """Return an estimate for every upper bound over all images whose drawn cases people have judged.
 
     Raises
@@ -114,7 +118,9 @@ def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None,
         if bound["bound"] != "upper bound" or bound.get("group") != "all":
             continue
         key = f"{bound['harm']}: {bound['technique']}"
-        answers = judged.filter((pl.col("technique") == key) & (pl.col("stage") == bound["stage"]))["judgment"]
+        answers = judged.filter((pl.col("technique") == key) & (pl.col("stage") == bound["stage"]))[
+            "judgment"
+        ]
         if len(answers) and bound["value"]:
             found.append(_estimate(bound, answers))
     return found

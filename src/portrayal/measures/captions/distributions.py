@@ -4,8 +4,8 @@ The paper gives each in one sentence; the technique is ours. Of captions that me
 of tuples has a distribution for every group. People and their group words are written as `person`, so that a
 difference is not the group word itself, and identity terms are left out. The distance is the total variation, less what
 it is on average when groups are dealt at random over images (a distance is never below zero, chance alone makes it
-large). The same deals give the p-value, of the largest standardised difference of any tuple. (4) takes the distance at one stage minus that at another, over the same
-images, with an interval from a bootstrap over images.
+large). The same deals give the p-value, of the largest standardised difference of any tuple. (4) takes the distance at
+one stage minus that at another, over the same images, with an interval from a bootstrap over images.
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
         distinct = said.select(column, synset).unique().drop_nulls(column)
         people = [word for word, name in distinct.iter_rows() if is_person(word, name)]
         said = said.with_columns(
-            pl.when(pl.col(column).is_in(people)).then(pl.lit("person")).otherwise(pl.col(column)).alias(column)
+            pl.when(pl.col(column).is_in(people))
+            .then(pl.lit("person"))
+            .otherwise(pl.col(column))
+            .alias(column)
         )
     if kind == "object":
         return said.filter(pl.col("word") != "person").with_columns(pl.col("word").alias("tuple"))

@@ -16,7 +16,9 @@ from portrayal.measures.captions.techniques import TECHNIQUES
 _KEY = ["harm", "technique", "quantity", "stage", "truth", "axis", "group", "contrast", "bound"]
 
 
-def compare(stages: Stages, technique: str, name: str, path: Path, options: Options | None = None) -> pl.DataFrame:
+def compare(
+    stages: Stages, technique: str, name: str, path: Path, options: Options | None = None
+) -> pl.DataFrame:
     """Return the rows of a technique with the list that ships and with the file, and the difference.
 
     Parameters

@@ -114,7 +114,46 @@ def synset_of(word: str, part: str) -> str | None:
 
 
 _PREPOSITIONS = frozenset(
-    ["in", "on", "at", "by", "with", "of", "near", "under", "over", "above", "below", "behind", "beside", "between", "inside", "outside", "along", "across", "past", "down", "up", "off", "out", "through", "around", "against", "next", "to", "from", "for", "without", "full", "like", "as", "onto", "into", "towards", "toward"]
+    [
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "of",
+        "near",
+        "under",
+        "over",
+        "above",
+        "below",
+        "behind",
+        "beside",
+        "between",
+        "inside",
+        "outside",
+        "along",
+        "across",
+        "past",
+        "down",
+        "up",
+        "off",
+        "out",
+        "through",
+        "around",
+        "against",
+        "next",
+        "to",
+        "from",
+        "for",
+        "without",
+        "full",
+        "like",
+        "as",
+        "onto",
+        "into",
+        "towards",
+        "toward",
+    ]
 )
 
 
@@ -198,7 +237,27 @@ def _is_english(text: str) -> bool:
 
 
 _FUNCTION_WORDS = frozenset(
-    ["a", "an", "the", "and", "of", "with", "is", "are", "on", "at", "to", "his", "her", "their", "its", "two", "this", "that", "there"]
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "of",
+        "with",
+        "is",
+        "are",
+        "on",
+        "at",
+        "to",
+        "his",
+        "her",
+        "their",
+        "its",
+        "two",
+        "this",
+        "that",
+        "there",
+    ]
 )
 _KNOWN: dict[str, bool] = {}
 

@@ -1,4 +1,4 @@
-"""Reifying social groups: does what is visible decide the group term, and whose group is named at all?
+"""Reifying social groups: whether what is visible decides the group term, and whose group is named at all.
 
 Both techniques are ours; the paper gives only the definition (section 3.2).
 

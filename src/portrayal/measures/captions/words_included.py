@@ -48,9 +48,7 @@ def _pairs(stages: Stages) -> list[tuple[str, str]]:
     return [(stage, truth) for stage in tested if truth is not None and stage != truth]
 
 
-def _kept(
-    found: pl.DataFrame, stages: Stages, stage: str, truth: str, options: Options
-) -> pl.DataFrame:
+def _kept(found: pl.DataFrame, stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     related = covariances(stages, truth, groups_of_truth(stages, truth, options))
     cases = found.filter(pl.col("scenario").is_not_null())
     kept = cases.join(related, on=["kind", "synset"]).filter(pl.col("covariance") > options.threshold)
@@ -62,7 +60,9 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
     both = stages.covered(stage) & stages.covered(truth)
     present = stages.at(truth).group_by("kind", "synset").agg(pl.col("image").n_unique().alias("present"))
     wrong = cases.group_by("kind", "synset").agg(pl.col("image").n_unique().alias("wrong"))
-    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(pl.col("present").fill_null(0))
+    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(
+        pl.col("present").fill_null(0)
+    )
     absent = (len(both) - pl.col("present")).clip(1)
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))
 
@@ -77,9 +77,7 @@ def _rows(stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.
     for quantity, flagged in said.values():
         values = {i: v for i, v in shares(stages, stage, flagged).items() if i in inside}
         note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
-        rows += by_group(
-            TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note
-        )
+        rows += by_group(TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note)
     return rows
 
 
@@ -90,7 +88,18 @@ def overlaps(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
-    columns = ["image", "caption", "kind", "subject", "word", "object", "scenario", "group", "covariance", "rate"]
+    columns = [
+        "image",
+        "caption",
+        "kind",
+        "subject",
+        "word",
+        "object",
+        "scenario",
+        "group",
+        "covariance",
+        "rate",
+    ]
     return [
         {
             "technique": TECHNIQUE.key,
@@ -114,4 +123,3 @@ TECHNIQUE = Technique(
     measure,
     KEPT,
 )
-
