@@ -30,7 +30,9 @@ def read_captions(path: Path) -> pl.DataFrame:
     names = {"image_id": "image"}
     if "text" not in table.columns and "caption" in table.columns:
         names["caption"] = "text"
-    table = table.rename({old: new for old, new in names.items() if old in table.columns and new not in table.columns})
+    table = table.rename(
+        {old: new for old, new in names.items() if old in table.columns and new not in table.columns}
+    )
     table = check(table, {"image": pl.String, "text": pl.String}, path.name, "Captions need image and text.")
     numbered = ["caption"] if "caption" in table.columns else []
     return table.select("image", *(pl.col(c).cast(pl.Int64) for c in numbered), "text")
@@ -46,7 +48,9 @@ def read_labels(path: Path, stage: str) -> pl.DataFrame:
     table = check(table, contract, path.name, "Labels need image, kind and word.")
     strange = set(table["kind"]) - {"object", "attribute", "relation"}
     if strange:
-        raise PortrayalError(f"{path.name} has kind {sorted(map(str, strange))[0]!r}. Expected object, attribute or relation.")
+        raise PortrayalError(
+            f"{path.name} has kind {sorted(map(str, strange))[0]!r}. Expected object, attribute or relation."
+        )
     rows = table.select("image", pl.lit(0), "kind", "subject", "word", "object").iter_rows()
     return with_synsets(rows, stage)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.language.word_lists import as_synset
+from portrayal.language.harm_lists import as_synset
 from portrayal.stimuli.datasets.json_files import need, read_json
 
 # The categories of people descriptors the paper took as non-imageable (section 4.1.1).
@@ -41,7 +41,9 @@ def read_person_synsets(path: Path, kind: str) -> pl.DataFrame:
 
 def read_visual_verbnet(path: Path) -> pl.DataFrame:
     """Read Visual VerbNet's JSON (Ronchi, Perona 2015); the paper's `have` and `in` are added."""
-    actions = need(read_json(path, "Visual VerbNet"), "visual_actions", path, "Visual VerbNet's visual_actions")
+    actions = need(
+        read_json(path, "Visual VerbNet"), "visual_actions", path, "Visual VerbNet's visual_actions"
+    )
     verbs = [str(action["name"]).replace("_", " ").split()[0].lower() for action in actions]
     rows = {"term": sorted({*verbs, "have", "in"}), "part": "v", "kind": "visual verb"}
     return pl.DataFrame(rows).with_columns(pl.lit("Ronchi, Perona 2015").alias("source"))
@@ -54,7 +56,11 @@ def read_descriptors(folder: Path) -> pl.DataFrame:
         category = _FAMILY.get(path.stem, path.stem)
         if category in SEVEN:
             terms = path.read_text(encoding="utf-8").splitlines()
-            rows += [(term.strip().lower(), "a", category, "van Miltenburg et al. 2018") for term in terms if term.strip()]
+            rows += [
+                (term.strip().lower(), "a", category, "van Miltenburg et al. 2018")
+                for term in terms
+                if term.strip()
+            ]
     if not rows:
         raise PortrayalError(f"{folder} has none of the files {', '.join(f'{name}.txt' for name in SEVEN)}.")
     schema = dict.fromkeys(["term", "part", "kind", "source"], pl.String)

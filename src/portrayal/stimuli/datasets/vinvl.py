@@ -27,7 +27,9 @@ def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
             if item.get("conf", 1.0) >= least:
                 noun = item["class"].strip().lower()
                 rows.append((image, 0, "object", None, noun, None))
-                rows += [(image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())]
+                rows += [
+                    (image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())
+                ]
     return with_synsets(dict.fromkeys(rows), SYSTEM_LABELS)
 
 
@@ -48,5 +50,7 @@ def _rows(path: Path) -> list[tuple[str, Any]]:
         try:
             found.append((fields[0], json.loads(fields[1])))
         except (IndexError, ValueError):
-            raise PortrayalError(f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes.") from None
+            raise PortrayalError(
+                f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes."
+            ) from None
     return found

@@ -15,7 +15,11 @@ from portrayal.errors import PortrayalError
 from portrayal.measures.captions.stages import FAULTS, PEOPLE
 from portrayal.systems.replay import read_table
 
-COLUMNS = {"image": ("id", "image_id", "cocoid"), "gender": ("bb_gender", "gender"), "skin": ("bb_skin", "skin")}
+COLUMNS = {
+    "image": ("id", "image_id", "cocoid"),
+    "gender": ("bb_gender", "gender"),
+    "skin": ("bb_skin", "skin"),
+}
 GROUPS = {
     "gender": {"male": "male", "female": "female"},
     "skin": {"light": "lighter", "lighter": "lighter", "dark": "darker", "darker": "darker"},
