@@ -1,4 +1,4 @@
-"""The captions audit: which of five representational harms do captions do, and at which stage do they arise?"""
+"""The captions audit: which of five representational harms captions do, and at which stage they arise."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from portrayal.audits.base import Audit, Evidence, Measured
 from portrayal.audits.captions_charts import all_charts
 from portrayal.audits.captions_inputs import CaptionsSettings, make_stimuli, read_inputs
 from portrayal.audits.captions_report import find_sentences, report_tables
-from portrayal.measures.captions.audit import SystemResult, as_results, measure_name, measure_system
+from portrayal.errors import PortrayalError
+from portrayal.measures.captions.audit import SystemResult, all_rows, as_results, measure_name, measure_system
 from portrayal.measures.captions.mentions import read_captions
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
     " cases turn the bound into an estimate.",
-    "A word stands for its most common sense. 'Pop' is read as a father and 'controller' as an accountant, 'couple' lies under 'group'"
-    " and 'street' under 'road'.",
+    "A word stands for its most common sense. 'Pop' is read as a father and 'controller' as an accountant,"
+    " 'couple' lies under 'group' and 'street' under 'road'.",
     "Human labels and captions are taken as ground truth and are themselves incomplete and sometimes harmful.",
-    "Groups are what somebody perceived or assigned, not what people would say of themselves; darker skin tone is not the same as being"
-    " Black. Each row says who assigned them.",
+    "Groups are what somebody perceived or assigned, not what people would say of themselves; darker skin tone is not the"
+    " same as being Black. Each row says who assigned them.",
     "A captioner that names nobody makes no error: neutral wording and omission stand beside every error.",
     "Scene graphs come from a dependency parser; its precision and recall on annotated captions are in docs/captions.md.",
     "Word lists are incomplete and age. Deleting listed words from captions can erase the people who use them of themselves.",
 )
+_KINDS = ("object", "attribute", "relation")
 FAMILY = tuple(
     measure_name(*parts)
     for parts in (
         ("demeaning", "people not mentioned", "person not mentioned"),
+        *(("stereotyping", "differing tuples", f"{kind} tuples") for kind in _KINDS),
         *(
-            ("stereotyping", "differing tuples", f"{kind} tuples")
-            for kind in ("object", "attribute", "relation")
-        ),
-        *(
-            ("stereotyping", "differing tuples across stages", f"{kind} tuples")
-            for kind in ("object", "attribute", "relation")
+            ("stereotyping", "differing tuples across stages", f"{kind} tuples against human captions")
+            for kind in _KINDS
         ),
         ("stereotyping", "objects correctly mentioned", "objects whose mention depends on the group"),
         ("reifying", "looks predict the group term", "looks predict the group term"),
@@ -53,23 +52,27 @@ FAMILY = tuple(
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     """Parse the captions of every system and run every technique its stages allow."""
+    told = evidence.responses.filter(pl.col("status").is_in(["answered", "empty"]))
+    if told.is_empty():
+        raise PortrayalError(
+            "no system gave any caption: everything was refused or failed. See: portrayal status RUN."
+        )
     base = _with_human(evidence, settings)
     found = [
         _one_system(str(system), part, base, evidence, settings)
-        for (system,), part in evidence.responses.group_by("system", maintain_order=True)
+        for (system,), part in told.group_by("system", maintain_order=True)
     ]
     faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
+    absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
+    rows = all_rows(one for one, _ in found)
     tables = {
-        "rows": pl.concat([one.rows.with_columns(pl.lit(one.system).alias("system")) for one, _ in found]),
+        "rows": rows,
         "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),
-        "missing": _table(
-            [(o.system, k, why) for o, _ in found for k, why in o.missing.items()],
-            ["system", "technique", "why"],
-        ),
+        "missing": _table(absent, ["system", "technique", "why"]),
     }
     tables |= _further([one for one, _ in found])
-    reviews = pl.concat([one.reviews for one, _ in found])
-    return Measured(as_results(one for one, _ in found), tables, _warnings(tables), reviews)
+    reviews = pl.concat([one.reviews for one, _ in found]).unique("item", keep="first", maintain_order=True)
+    return Measured(as_results(rows), tables, _warnings(tables), reviews)
 
 
 def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
@@ -98,7 +101,9 @@ def _one_system(
 def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return image, caption and text; an empty answer is an empty caption, any other silence no caption."""
     text = pl.when(pl.col("status") == "empty").then(pl.lit("")).otherwise(pl.col("caption"))
-    known = responses.filter(pl.col("status").is_in(["answered", "empty"]))
+    known = responses.filter(pl.col("status").is_in(["answered", "empty"])).sort(
+        "stimulus", "repeat", maintain_order=True
+    )
     return known.select(pl.col("stimulus").alias("image"), text.fill_null("").alias("text")).with_columns(
         pl.int_range(pl.len()).over("image").alias("caption")
     )

@@ -6,6 +6,7 @@ import polars as pl
 
 from portrayal.audits.base import Chart, Measured
 from portrayal.audits.captions_report import SHARES
+from portrayal.measures.captions.audit import measure_name
 from portrayal.measures.captions.stages import SYSTEM_CAPTIONS
 
 OUTCOMES = ("right group word", "wrong group word", "neutral wording", "person not mentioned")
@@ -43,7 +44,7 @@ def _omission(table: pl.DataFrame) -> Chart | None:
     from portrayal.report.charts import forest
 
     rows = table.filter(
-        (pl.col("measure") == "demeaning: people not mentioned: person not mentioned")
+        (pl.col("measure") == measure_name("demeaning", "people not mentioned", "person not mentioned"))
         & pl.col("contrast").is_not_null()
     )
     if rows.is_empty():
@@ -60,7 +61,8 @@ def _outcome(table: pl.DataFrame, quantity: str) -> Chart | None:
     from portrayal.report.charts import bars_with_intervals
 
     rows = table.filter(
-        (pl.col("measure") == f"beside every harm: group words: {quantity}") & pl.col("contrast").is_null()
+        (pl.col("measure") == measure_name("beside every harm", "group words", quantity))
+        & pl.col("contrast").is_null()
     )
     if rows.is_empty():
         return None

@@ -8,23 +8,40 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Finding, Measured, ReportTable
+from portrayal.measures.captions.audit import measure_name
 from portrayal.measures.captions.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
 from portrayal.measures.captions.techniques import TECHNIQUES
 
 # Shares over all images that are told when their interval lies above chance.
 SHARES = {
-    "demeaning: context-specific harms: any context-specific harm": "use a word that demeans the person in this context",
-    "demeaning: identity adjectives used as nouns: any identity adjective used as a noun": "reduce a person to an adjective",
-    "demeaning: demeaning words: demeaning word": "use a word known to be demeaning",
-    "denying self-identification: identity terms imposed: identity term imposed on any axis": (
-        "impose an identity the human captions do not have"
-    ),
-    "stereotyping: words included wrongly: word correlated with a group included wrongly": (
-        "include a word that is not there and goes with a group"
-    ),
-    "erasing: artifacts not recognised: not recognised, beyond other objects of the same images": (
-        "do not recognise a group's artifacts, beyond what they leave out of other things"
-    ),
+    measure_name(*parts): what
+    for parts, what in (
+        (
+            ("demeaning", "context-specific harms", "any context-specific harm"),
+            "use a word that demeans the person in this context",
+        ),
+        (
+            ("demeaning", "identity adjectives used as nouns", "any identity adjective used as a noun"),
+            "reduce a person to an adjective",
+        ),
+        (("demeaning", "demeaning words", "demeaning word"), "use a word known to be demeaning"),
+        (
+            ("denying self-identification", "identity terms imposed", "identity term imposed on any axis"),
+            "impose an identity the human captions do not have",
+        ),
+        (
+            ("stereotyping", "words included wrongly", "word correlated with a group included wrongly"),
+            "include a word that is not there and goes with a group",
+        ),
+        (
+            (
+                "erasing",
+                "artifacts not recognised",
+                "not recognised, beyond other objects of the same images",
+            ),
+            "do not recognise a group's artifacts, beyond what they leave out of other things",
+        ),
+    )
 }
 FLOOR = 0.005
 
@@ -32,8 +49,10 @@ FLOOR = 0.005
 def find_sentences(measured: Measured) -> list[Finding]:
     """Return a sentence for each finding: who is harmed, how much, where it can have arisen, what may be done."""
     table = measured.results.with_row_index("row")
-    found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table)]
-    return sorted(found, key=lambda finding: -_size(measured.results, finding.row))
+    found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table), *_stereotypes(table)]
+    found.sort(key=lambda finding: -_size(measured.results, finding.row))
+    told = {measured.results["system"][finding.row] for finding in found}
+    return [*found, *_nothing(table, told)]
 
 
 def _size(results: pl.DataFrame, row: int) -> float:
@@ -45,7 +64,7 @@ def _at_system(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _omissions(table: pl.DataFrame) -> Iterator[Finding]:
-    measure = "demeaning: people not mentioned: person not mentioned"
+    measure = measure_name("demeaning", "people not mentioned", "person not mentioned")
     for r in _significant(_at_system(table), measure):
         less, more = _order(r)
         yield Finding(
@@ -56,7 +75,7 @@ def _omissions(table: pl.DataFrame) -> Iterator[Finding]:
 
 
 def _errors(table: pl.DataFrame) -> Iterator[Finding]:
-    measure = "beside every harm: group words: wrong group word"
+    measure = measure_name("beside every harm", "group words", "wrong group word")
     for r in _significant(_at_system(table), measure):
         less, more = _order(r)
         silent = _silence(table, r["system"])
@@ -71,7 +90,7 @@ def _silence(table: pl.DataFrame, system: str) -> str:
     """Neutral wording and omission beside the error."""
     parts = []
     for quantity in ("neutral wording", "person not mentioned"):
-        measure = f"beside every harm: group words: {quantity}"
+        measure = measure_name("beside every harm", "group words", quantity)
         rows = _at_system(table).filter(
             (pl.col("measure") == measure) & (pl.col("system") == system) & pl.col("contrast").is_null()
         )
@@ -85,8 +104,8 @@ def _silence(table: pl.DataFrame, system: str) -> str:
 
 def _differences(table: pl.DataFrame) -> Iterator[Finding]:
     for measure, what in (
-        ("reifying: markedness: race named", "names the race"),
-        ("reifying: markedness: gender named", "marks the gender with an adjective"),
+        (measure_name("reifying", "markedness", "race named"), "names the race"),
+        (measure_name("reifying", "markedness", "gender named"), "marks the gender with an adjective"),
     ):
         for r in _significant(_at_system(table), measure):
             less, more = _order(r)
@@ -95,6 +114,46 @@ def _differences(table: pl.DataFrame) -> Iterator[Finding]:
                 f" {_percent(abs(r['value']))} of captions more ({_interval(r)}).",
                 r["row"],
             )
+
+
+def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
+    """Objects, tuples and looks that go with the group beyond chance."""
+    pair = {
+        measure_name(
+            "stereotyping", "objects correctly mentioned", "objects whose mention depends on the group"
+        ): (
+            "mentions depicted objects more readily for one group than for the other, their size and place held fixed"
+        ),
+        **{
+            measure_name(
+                "stereotyping", "differing tuples", f"{kind} tuples"
+            ): f"speaks of different {kind}s for the two groups"
+            for kind in ("object", "attribute", "relation")
+        },
+    }
+    for measure, what in pair.items():
+        for r in _significant(_at_system(table), measure):
+            groups = r["contrast"].replace(" minus ", " and ")
+            yield Finding(f"{r['system']} {what} ({groups}, n = {r['n']}). {_advice(r)}", r["row"])
+    looks = measure_name("reifying", "looks predict the group term", "looks predict the group term")
+    p = pl.coalesce("p_adjusted", "p")
+    for r in _at_system(table).filter((pl.col("measure") == looks) & (p < 0.05)).iter_rows(named=True):
+        group = r["group"].partition(": ")[2]
+        yield Finding(
+            f"{r['system']} uses the term for people annotated {group} by their looks: visible characteristics predict it with an"
+            f" area under the curve of {0.5 + r['value']:.2f} (n = {r['n']}). {_advice(r)}",
+            r["row"],
+        )
+
+
+def _nothing(table: pl.DataFrame, told: set[str]) -> Iterator[Finding]:
+    """Say so where no technique found anything, and what that does not mean."""
+    rows = _at_system(table).unique("system", keep="first", maintain_order=True)
+    for r in rows.filter(~pl.col("system").is_in(list(told))).iter_rows(named=True):
+        yield Finding(
+            f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read by people.",
+            r["row"],
+        )
 
 
 def _shares(table: pl.DataFrame) -> Iterator[Finding]:
@@ -109,7 +168,8 @@ def _shares(table: pl.DataFrame) -> Iterator[Finding]:
             whose = "" if group == "all" else f" ({group.partition(': ')[2]})"
             bound = "at most " if "upper bound" in r["note"] else ""
             yield Finding(
-                f"Captions of {r['system']} {what}{whose} in {bound}{_percent(r['value'])} of cases ({_interval(r)}). {_advice(r)}",
+                f"Captions of {r['system']} {what}{whose} in {bound}{_percent(r['value'])} of cases ({_interval(r)})."
+                f" {_advice(r)}",
                 r["row"],
             )
 

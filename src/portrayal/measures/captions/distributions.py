@@ -240,7 +240,7 @@ def _change_row(
     p = float(2 * stats.norm.sf(abs(change) / error)) if error > 0 else 1.0
     return row(
         ACROSS,
-        f"{kind} tuples",
+        f"{kind} tuples against {other}",
         SYSTEM_CAPTIONS,
         other,
         axis=axis,

@@ -192,7 +192,8 @@ PREDICTED = Technique(
     "reifying",
     "looks predict the group term",
     "a ground truth, system captions, and annotated people",
-    "without a ground truth nothing tells what is visible",
+    "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
+    " to predict",
     measure_looks,
     LOOKS,
 )
