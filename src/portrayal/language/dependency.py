@@ -83,7 +83,10 @@ MALE = frozenset(
         "king",
         "groom",
         "guy",
+<<<<<<< HEAD
         "gentleman",
+=======
+>>>>>>> captions
     ]
 )
 FEMALE = frozenset(
@@ -119,7 +122,10 @@ PRONOUNS = frozenset(
         "theirs",
         "himself",
         "herself",
+<<<<<<< HEAD
         "itself",
+=======
+>>>>>>> captions
     ]
 )
 RELATIVE = frozenset(["that", "which", "who", "whom", "whose"])
@@ -203,9 +209,7 @@ def of_what(token: Token) -> Token | None:
 
 
 def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
-    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all it is joined to
-    by 'and'.
-    """
+    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
     if token.i in seen:
         return []
     seen = seen | {token.i}
