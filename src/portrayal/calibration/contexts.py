@@ -18,6 +18,7 @@ from portrayal.measures.contexts.attributes import attributes
 from portrayal.measures.contexts.congruence import congruence, expectancy
 from portrayal.measures.contexts.descriptions import descriptions
 from portrayal.measures.contexts.inferences import inferences
+from portrayal.measures.contexts.mixed import mixed
 from portrayal.measures.contexts.questions import FAMILY, LABELS
 from portrayal.measures.contexts.recognition import recognition
 from portrayal.stats.multiplicity import adjust
@@ -74,7 +75,8 @@ def _condition(
         {
             "system": "phantom", "stimulus": [f"{i}@{place}-{slot}" for i in range(n)], "repeat": 0, "status": "answered",
             "role": "composite" if place else "baseline", "person": [f"p{i:04d}" for i in range(n)],
-            "context": pl.Series([place] * n, dtype=pl.String), "background": pl.Series([f"{place}-{slot}" if place else None] * n, dtype=pl.String),
+            "context": pl.Series([place] * n, dtype=pl.String),
+            "background": pl.Series([f"{place}-{slot}" if place else None] * n, dtype=pl.String),
             "gender": label, "race": race, "tags": counts.sum(axis=1), "inferred": inferred,
             "recognised": random.random(n) < 0.7, "place": 1,
             **{f"in {name}": counts[:, at] for at, name in enumerate(("demographics", "concrete", "abstract", "other"))},
@@ -94,7 +96,7 @@ def _counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -
     return random.multinomial(12, shares / shares.sum(axis=1, keepdims=True))
 
 
-def test_rows(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterator[Mapping[str, Any]]:
+def rows_with_tests(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterator[Mapping[str, Any]]:
     """Yield all rows of one audit that carry a test."""
     yield from congruence(pictures, STEREOTYPES)
     yield from inferences(pictures, GENDERS, gender="")
@@ -102,6 +104,7 @@ def test_rows(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterato
     yield from descriptions(pictures, ["gender", "race"])
     yield from attributes(pictures, "gender", ["gender"])
     yield from expectancy(pictures, STEREOTYPES, LABELS)
+    yield from mixed(pictures, ["gender", "race"], STEREOTYPES, LABELS)
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
@@ -121,8 +124,8 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
 
 def _p_values(world: World, run: int, seed: int) -> dict[tuple[str, str, str], float]:
     random = np.random.default_rng([seed, run, world.people])
-    rows = test_rows(draw_pictures(world, random), seed + run)
-    wanted = (*FAMILY, "distance_tukey")
+    rows = rows_with_tests(draw_pictures(world, random), seed + run)
+    wanted = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
     return {
         (row["measure"], row["group"], row.get("contrast") or ""): row["p"]
         for row in rows

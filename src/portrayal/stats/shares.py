@@ -41,7 +41,7 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
     total = totals.sum()
-    people = np.count_nonzero(totals)
+    people = int(np.count_nonzero(totals))
     if total == 0:
         return Share(np.nan, np.nan, np.nan, np.zeros(len(hits)))
     value = float(hits.sum() / total)
