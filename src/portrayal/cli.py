@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from portrayal.commands.faces import app as faces_app
 from portrayal.commands.search import rank_command
 from portrayal.errors import PortrayalError
 
@@ -18,6 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(faces_app, name="faces")
 
 STOPPED = "stopped; run the same command again to go on"
 

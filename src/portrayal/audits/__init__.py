@@ -14,6 +14,7 @@ AUDITS = {
     "associations": "portrayal.audits.associations",
     "search": "portrayal.audits.search",
     "contexts": "portrayal.audits.contexts",
+    "counterfactuals": "portrayal.audits.counterfactuals",
 }
 
 

@@ -21,6 +21,8 @@ from portrayal.stimuli.faces.batches import FOLDS, Faces, disturbed, read_packed
 from portrayal.stimuli.faces.mask import oval
 from portrayal.stimuli.faces.network import AttributeReader, Decoder, Encoder, LatentCritics, PatchCritic
 
+PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the printed share is of
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -295,6 +297,8 @@ def _run(trainer: Trainer, out: Path, about: dict[str, Any]) -> dict[str, Any]:
         "seconds": time.monotonic() - begun,
         "images_per_second": done * plan.batch / spent,
         "tflops": done * work / spent / 1e12,
+        "peak_tflops": PEAK,
+        "peak_share": done * work / spent / 1e12 / PEAK,
     }
 
 
