@@ -83,10 +83,6 @@ MALE = frozenset(
         "king",
         "groom",
         "guy",
-<<<<<<< HEAD
-        "gentleman",
-=======
->>>>>>> captions
     ]
 )
 FEMALE = frozenset(
@@ -122,10 +118,6 @@ PRONOUNS = frozenset(
         "theirs",
         "himself",
         "herself",
-<<<<<<< HEAD
-        "itself",
-=======
->>>>>>> captions
     ]
 )
 RELATIVE = frozenset(["that", "which", "who", "whom", "whose"])

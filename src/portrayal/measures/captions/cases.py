@@ -57,14 +57,8 @@ def to_reviews(
         return pl.DataFrame(schema=_SCHEMA)
     table = pl.concat(kept).join(stages.captions, on=["image", "stage", "caption"], how="left")
     withheld = pl.when(pl.col("technique").is_in(list(hidden))).then(pl.lit("(withheld; see the image)"))
-<<<<<<< HEAD
-    item = pl.format(
-        "{} | {} | {} | {} | {} | {}", pl.lit(system), "technique", "stage", "image", "caption", "tuple"
-    )
-=======
     whose = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     item = pl.format("{} | {} | {} | {} | {} | {}", whose, "technique", "stage", "image", "caption", "tuple")
->>>>>>> captions
     return table.select(
         item.alias("item"),
         pl.lit(QUESTION).alias("question"),
