@@ -49,7 +49,9 @@ SYSTEMS: dict[str, Entry] = {
     ),
     "perfect": Entry("portrayal.systems.rankers.system", "ranker", "all and only the relevant documents"),
     "random": Entry("portrayal.systems.rankers.system", "ranker", "documents in random order"),
-    "stereotypical": Entry("portrayal.systems.rankers.system", "ranker", "stereotypical answers, toy collections"),
+    "stereotypical": Entry(
+        "portrayal.systems.rankers.system", "ranker", "stereotypical answers, toy collections"
+    ),
     "neutral": Entry("portrayal.systems.rankers.system", "ranker", "neutral answers, toy collections"),
     "counter-stereotypical": Entry(
         "portrayal.systems.rankers.system", "ranker", "counter-stereotypical answers, toy collections"
@@ -83,6 +85,12 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.clip_encoder",
         "encoder",
         "CLIP, OpenCLIP and other two-tower models from a folder, a file or the hub",
+        "torch",
+    ),
+    "clip_saliency": Entry(
+        "portrayal.systems.encoders.clip_saliency",
+        "tagger",
+        "where a CLIP looks for a text: Grad-CAM",
         "torch",
     ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),

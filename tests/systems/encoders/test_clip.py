@@ -310,8 +310,8 @@ def test_an_unreadable_picture_fails_alone(saved, tmp_path):
 
 def test_a_text_beyond_the_context_is_an_error(saved):
     folder, _ = saved
-    with pytest.raises(PortrayalError, match="tokens, the encoder reads 16"):
-        asyncio.run(open_clip(folder, path=".").ask([Question("a", "text", "person " * 30, "h")]))
+    with pytest.raises(PortrayalError, match="tokens, the encoder reads 64"):
+        asyncio.run(open_clip(folder, path=".").ask([Question("a", "text", "person " * 80, "h")]))
 
 
 def test_a_missing_model_is_one_line(tmp_path):

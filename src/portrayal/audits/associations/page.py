@@ -29,6 +29,19 @@ def charts(measured: Measured) -> list[Chart]:
             forest(main, label="group", axis="d"),
         )
     ]
+    tested = main.filter(pl.col("measure") == "eat")
+    if tested["system"].n_unique() > 1 and tested["group"].n_unique() > 1:
+        from portrayal.audits.associations.effect_table import effect_table
+
+        drawn.append(
+            Chart(
+                "effect_table",
+                "Effect sizes by model",
+                "d of each test for each model. Shading grows with d where it is positive, that is, where it agrees "
+                "with the stereotype; * marks p < .05, uncorrected.",
+                effect_table(measured.results),
+            )
+        )
     for system, rows in _specified(measured):
         drawn.append(
             Chart(

@@ -62,7 +62,9 @@ def open_image(data: bytes) -> Any:
 
 
 def folder_preparation(folder: Path, side: int) -> Preparation:
-    """Read preprocessor_config.json of a transformers folder; CLIP's own preparation where there is none."""
+    """Read how a folder prepares pictures (transformers, OpenCLIP); CLIP's own preparation where it does not say."""
+    if (folder / "open_clip_config.json").is_file():
+        return _open_clip_preparation(folder / "open_clip_config.json", side)
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return Preparation(side)
@@ -84,6 +86,17 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
         mean=tuple(given.get("image_mean", CLIP_MEAN)),
         deviation=tuple(given.get("image_std", CLIP_DEVIATION)),
     )
+
+
+def _open_clip_preparation(path: Path, side: int) -> Preparation:
+    given = json.loads(path.read_text(encoding="utf-8")).get("preprocess_cfg", {})
+    mode, resample = given.get("resize_mode", "shortest"), given.get("interpolation", "bicubic")
+    if mode not in ("shortest", "squash") or resample not in RESAMPLING:
+        raise PortrayalError(
+            f"{path.name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known."
+        )
+    mean, deviation = given.get("mean", CLIP_MEAN), given.get("std", CLIP_DEVIATION)
+    return Preparation(side, None, mode == "squash", resample, tuple(mean), tuple(deviation))
 
 
 def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
