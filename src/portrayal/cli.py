@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from portrayal.commands.faces import app as faces_app
+from portrayal.commands.search import rank_command
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -17,6 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(faces_app, name="faces")
 
 STOPPED = "stopped; run the same command again to go on"
 
@@ -118,6 +122,9 @@ def calibrate(
     if json_file:
         json_file.write_text(text + "\n")
     typer.echo(text)
+
+
+app.command(name="rank")(rank_command)
 
 
 @app.command()

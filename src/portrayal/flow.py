@@ -225,4 +225,5 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
         states=states_table(run),
         manifest=manifest,
         anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
+        stimuli=pl.read_parquet(run.stimuli),
     )

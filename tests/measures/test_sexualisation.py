@@ -7,7 +7,7 @@ import pytest
 from portrayal.errors import PortrayalError
 from portrayal.measures.sexualisation import sexualisation
 from portrayal.measures.undercount import corrected_rate, corrected_row
-from portrayal.stats.shares import corrected_share, share_difference, share_ratio, share_trend
+from portrayal.stats.proportions import corrected_share, share_difference, share_ratio, share_trend
 
 
 def images(group, neutral=0, sexy=0, blocked=0, failed=0, **more):

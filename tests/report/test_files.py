@@ -23,9 +23,9 @@ def sections():
 @pytest.fixture(scope="module")
 def folder(sections, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    started = time.perf_counter()
+    started = time.process_time()  # of all threads; other processes on the machine do not count
     page = write_report(out / "new", sections, "Five audits")
-    out.joinpath("seconds").write_text(str(time.perf_counter() - started))
+    out.joinpath("seconds").write_text(str(time.process_time() - started))
     assert page == out / "new" / "report.html"
     return out / "new"
 

@@ -61,6 +61,18 @@ def test_a_section_says_all_there_is_to_know(page):
     assert len(section.find("figure")) == 2
 
 
+def test_what_was_shown_is_told_and_pictures_are_not(html, page):
+    texts = page.find("section", id="search")[0].find("dl", class_="shown")[0].text
+    assert texts.startswith(
+        "shown 240 texts person 10 different gender man (80), nonbinary person (80), woman (80)"
+    )
+    assert "source made up for this example license CC0-1.0 consent generated" in texts
+    assert "a person who works, 40" in texts
+    pictures = page.find("section", id="contexts")[0].find("dl", class_="shown")[0].text
+    assert pictures.startswith("shown 240 images")
+    assert "/secret/" not in html
+
+
 def test_findings_lead_to_the_rows_they_speak_of(page):
     ids = {element.attributes["id"] for element in page.walk() if "id" in element.attributes}
     traces = page.find("a", class_="trace")
@@ -87,9 +99,48 @@ def test_numbers_are_rounded_and_intervals_stand_beside_them():
 
 
 def test_a_missing_estimate_is_a_dash_and_never_a_zero(page):
-    row = next(row for row in page.find("tr") if "no usable answer; not counted as zero" in row.text)
+    rows = page.find("section", id="search")[0].find("tr")
+    note = next(row for row in rows if "no usable answer; not counted as zero" in row.text)
+    row = rows[rows.index(note) - 1]
     assert row.find("td", class_="value")[0].text == "–"
     assert row.find("td")[-1].text == "12"
+
+
+def test_what_all_notes_say_is_said_once():
+    row = {
+        "audit": "associations",
+        "system": "A",
+        "measure": "eat",
+        "value": 0.1,
+        "n": 5,
+        "low": 0.0,
+        "high": 0.2,
+    }
+    rows = [
+        {**row, "group": "a", "note": "exact (all; 9 splits); 5 of 6 words left; one-sided"},
+        {**row, "group": "b", "note": "exact (all; 9 splits); one-sided"},
+    ]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert block.text.count("exact (all; 9 splits); one-sided") == 1
+    assert [one.text for one in block.find("tr", class_="note")] == ["On the row above: 5 of 6 words left"]
+
+
+def test_a_long_contrast_stands_below_its_row():
+    row = {"audit": "associations", "system": "A", "measure": "eat", "value": 0.1, "n": 5}
+    long = "European American names - African American names: pleasant - unpleasant"
+    rows = [{**row, "group": "a", "contrast": long}, {**row, "group": "b", "contrast": "short"}]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert [one.text for one in block.find("th") if one.attributes["scope"] == "row"] == ["a", "b"]
+    assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
+
+
+def test_measures_are_put_into_words_where_the_audit_has_them():
+    section = make_section(with_charts=False)
+    audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
+    headings = [one.text for one in read(quick(audit=audit)).find("h4")]
+    assert headings[:2] == ["Association test, effect size in d", "refusal rate in share of questions"]
 
 
 def test_unfinished_work_is_said_before_anything_else(page):
@@ -216,6 +267,15 @@ def test_a_long_table_is_cut_with_a_pointer_to_its_file():
     page = read(quick(tables=[table]))
     assert "The first 200 of 5,000 rows; all of them are in tables/associations-cases.csv." in page.text
     assert page.find("a", href="tables/associations-cases.csv")
+
+
+def test_a_table_writes_each_column_alike():
+    table = pl.DataFrame(
+        {"share": [1.0, 0.931], "p": [0.00001, 0.5], "count": [1, 20], "tiny": [0.001234, 5.0]}
+    )
+    page = read(quick(tables=[ReportTable("t", "T", "", table)]))
+    rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
+    assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
 
 
 def test_results_of_no_row_and_sections_of_no_kind():

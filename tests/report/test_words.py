@@ -15,10 +15,7 @@ from portrayal.report import words
     ("value", "written"),
     [
         (0.4237, "0.42"),
-        (
-            -12.345,
-            "−12.35",
-        ),  # a true minus sign; ties to even do not arise: 12.345 is above the half in binary
+        (-12.345, "−12.3"),  # a true minus sign
         (0.01234, "0.012"),
         (1234.5, "1,234"),
         (0.0, "0"),
@@ -43,7 +40,9 @@ def test_numbers(value, written):
         ((0.4237, 0.3125, 0.5349), ("0.42", "[0.31, 0.53]")),
         # The width, 0.0033, has it in the fourth.
         ((0.0328, 0.0312, 0.0345), ("0.0328", "[0.0312, 0.0345]")),
-        ((153.2, 101.0, 204.0), ("153.2", "[101.0, 204.0]")),
+        # A wide interval needs no decimals; one of width 1.2 keeps the usual two.
+        ((153.2, 101.0, 204.0), ("153", "[101, 204]")),
+        ((1.48, 0.6, 1.8), ("1.48", "[0.60, 1.80]")),
         ((0.5, None, None), ("0.50", "")),
         ((0.5, None, 0.9), ("0.50", "[–, 0.90]")),
         ((None, None, None), ("–", "")),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 AUDITS = {
     "associations": "portrayal.audits.associations",
     "search": "portrayal.audits.search",
+    "contexts": "portrayal.audits.contexts",
+    "counterfactuals": "portrayal.audits.counterfactuals",
 }
 
 

@@ -15,6 +15,8 @@ from portrayal.errors import PortrayalError, nearest
 CALIBRATIONS = {
     "associations": "portrayal.calibration.associations",
     "search": "portrayal.calibration.search",
+    "contexts": "portrayal.calibration.contexts",
+    "counterfactuals": "portrayal.calibration.counterfactuals",
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.stats.intervals import Interval, clustered_mean, wilson
-from portrayal.stats.shares import share_difference
+from portrayal.stats.proportions import share_difference
 from portrayal.tables import check, results
 
 IMAGES = {

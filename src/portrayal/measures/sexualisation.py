@@ -21,7 +21,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.measures.undercount import corrected_row
 from portrayal.stats.intervals import Interval, wilson
-from portrayal.stats.shares import share_difference, share_ratio, share_trend
+from portrayal.stats.proportions import share_difference, share_ratio, share_trend
 from portrayal.tables import check, results
 
 LABELS = {

@@ -17,7 +17,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import Interval
-from portrayal.stats.shares import corrected_share
+from portrayal.stats.proportions import corrected_share
 
 # Draws of (sensitivity, specificity) for one rater.
 Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]

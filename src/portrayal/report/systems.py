@@ -25,10 +25,13 @@ _FIRST = ("name", "use", "identity", "kind", "version", "version_asked", "versio
 
 def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return columns and rows of the systems table; keys nobody foresaw become columns of their own."""
-    known = [key for key in _FIRST if any(system.get(key) not in (None, "", [], ()) for system in systems)]
+    filled = {
+        key for system in systems for key, value in system.items() if value not in (None, "", [], (), {})
+    }
+    known = [key for key in _FIRST if key in filled]
     if "use" in known and "identity" in known:
         known.remove("identity" if all(one.get("use") for one in systems) else "use")
-    further = [key for system in systems for key in system if key not in (*_FIRST, *known)]
+    further = [key for system in systems for key in system if key in filled and key not in _FIRST]
     columns = list(dict.fromkeys([*known, *further]))
     titles = [_TITLES.get(key, key.replace("_", " ")) for key in columns]
     rows = [[cell(without_secrets(system.get(key), key)) for key in columns] for system in systems]

@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
 from portrayal.report.drawing import Drawing, prefixed
 from portrayal.report.provenance import asked, family, manifest_rows
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
+from portrayal.report.shown import shown_view
 from portrayal.report.systems import system_rows
 from portrayal.report.theme import dark_rules
-from portrayal.report.words import cell, listed, plain, plural
+from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
 OPEN_ROWS = 12  # longer tables are folded
+P_VALUES = ("p", "p_value", "p_adjusted")
+MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
@@ -42,6 +46,7 @@ def page_view(
         "unfinished": [line for section in sections if (line := unfinished(section))],
         "warned": [one for one in shown if one["warnings"]],
         "failed": [line for section in sections if (line := failed(section))],
+        "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
     }
@@ -50,7 +55,7 @@ def page_view(
 def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything the template of one section needs."""
     cited = {finding.row for finding in section.findings}
-    blocks = result_blocks(section.measured.results, section.anchor, cited)
+    blocks = result_blocks(section.measured.results, section.anchor, cited, section.audit.names)
     rows = section.measured.results.height
     return {
         "anchor": section.anchor,
@@ -63,6 +68,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
         "charts": [chart_view(drawing) for drawing in drawings],
         "tables": tables_view(section),
+        "shown": shown_view(section.stimuli),
         "systems": system_rows(section.systems),
         "states": states_view(section),
         "questions": section.questions(),
@@ -96,12 +102,23 @@ def tables_view(section: Section) -> list[dict[str, Any]]:
             "text": table.text,
             "file": f"tables/{name}.csv",
             "columns": [(plain(column), kind.is_numeric()) for column, kind in table.table.schema.items()],
-            "rows": [[cell(value) for value in row] for row in table.table.head(SHOWN_ROWS).iter_rows()],
+            "rows": list(zip(*map(cells, table.table.head(SHOWN_ROWS).get_columns()), strict=True)),
             "height": table.table.height,
             "folded": table.table.height > OPEN_ROWS,
         }
         for table, name in zip(section.tables, table_files(section), strict=True)
     ]
+
+
+def cells(column: pl.Series) -> list[str]:
+    """Write the cells of a column alike: p-values as such, other fractions with the same decimals."""
+    if column.name in P_VALUES and column.dtype.is_numeric():
+        return [p_value(value) for value in column]
+    known = column.drop_nulls() if column.dtype.is_float() else column.head(0)
+    even = bool(len(known)) and bool(((known % 1 == 0) | (known.abs() >= 0.01) & (known.abs() < 100)).all())
+    if even and bool((known % 1 != 0).any()):
+        return [number(value, 2) for value in column]
+    return [cell(value) for value in column]
 
 
 def states_view(section: Section) -> list[dict[str, Any]]:
@@ -144,6 +161,14 @@ def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:
     questions = sum(section.questions() for section in sections)
     done = sum(section.total("done") for section in sections)
     results = sum(section.measured.results.height for section in sections)
-    named = (("audit", len(sections)), ("system", len(systems)), ("question", questions))
-    counted = [(f"{amount:,}", noun if amount == 1 else f"{noun}s") for noun, amount in named]
-    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "results")]
+    stems = {section.audit.stem for section in sections}
+    named = [
+        ("audit", len(stems)),
+        ("study", len(sections)),
+        ("system", len(systems)),
+        ("question", questions),
+    ]
+    if len(stems) == len(sections):
+        named.pop(1)
+    counted = [(f"{amount:,}", noun if amount == 1 else MANY.get(noun, f"{noun}s")) for noun, amount in named]
+    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "result" if results == 1 else "results")]

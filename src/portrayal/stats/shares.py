@@ -1,104 +1,144 @@
-"""Shares of two groups compared, a trend of shares, and a share corrected for the detector that counted it.
+"""Shares and their changes when the same people are seen several times.
+
+A share is a ratio of sums over people (F1 is one too: twice the hits over inferred plus depicted), so its variance comes
+from the people, not from the pictures. Intervals stay inside the scale and keep a width at 0 and 1.
 
 References
 ----------
-.. [1] Newcombe (1998), Interval estimation for the difference between independent proportions, Statistics in
-   Medicine 17, 873-890, method 10.
-.. [2] Katz, Baptista, Azen, Pike (1978), Obtaining confidence intervals for the risk ratio, Biometrics 34,
-469-474.
-.. [3] Armitage (1955), Tests for linear trends in proportions and frequencies, Biometrics 11, 375-386.
-.. [4] Rogan, Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of
-   Epidemiology 107, 71-76.
+.. [1] Korn, Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+   estimated from survey data, Survey Methodology 24, 193-201.
+.. [2] Zou, Donner (2008), Construction of confidence limits about effect measures: a general approach, Statistics in
+   Medicine 27, 1693-1702.
+.. [3] Bonett, Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on paired
+   data, Journal of Educational and Behavioral Statistics 37, 479-488.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval, wilson
+from portrayal.stats.intervals import Interval
 
 
-class Comparison(NamedTuple):
-    """An interval and a two-sided p."""
+@dataclass(frozen=True)
+class Share:
+    """A ratio of sums over people, with what each person contributes to its error."""
 
-    interval: Interval
-    p: float
+    value: float
+    low: float
+    high: float
+    influence: np.ndarray  # one per person; its sum is zero
 
 
-def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Comparison:
-    """Return the difference of two shares, Newcombe's interval [1]_ and Fisher's exact p.
+def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -> Share:
+    """Return the sum of `hits` over the sum of `totals`, one pair per person, with a Wilson interval.
 
-    Examples
-    --------
-    >>> [round(end, 4) for end in share_difference(56, 70, 48, 80).interval]
-    [0.2, 0.0524, 0.3339]
+    Wilson's formula takes the effective number of observations: the one at which simple sampling would have the
+    variance that the people show [1]_. Where nobody differs it is the number of people.
     """
-    first, second = wilson(hits, n), wilson(base_hits, base_n)
-    difference = first.value - second.value
-    below = np.hypot(first.value - first.low, second.high - second.value)
-    above = np.hypot(first.high - first.value, second.value - second.low)
-    return Comparison(
-        Interval(difference, difference - below, difference + above), _fisher(hits, n, base_hits, base_n)
-    )
+    hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
+    total = totals.sum()
+    people = np.count_nonzero(totals)
+    if total == 0:
+        return Share(np.nan, np.nan, np.nan, np.zeros(len(hits)))
+    value = float(hits.sum() / total)
+    influence = (hits - value * totals) / total
+    low, high = _wilson(value, _effective(value, influence, people), _quantile(people, level))
+    return Share(value, low, high, influence)
 
 
-def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Comparison:
-    """Return the ratio of two shares, its interval on the log scale [2]_; none where a side has no hit."""
-    if min(n, base_n) == 0 or base_hits == 0:
-        return Comparison(Interval(np.nan, np.nan, np.nan), _fisher(hits, n, base_hits, base_n))
-    ratio = (hits / n) / (base_hits / base_n)
-    p = _fisher(hits, n, base_hits, base_n)
-    if hits == 0:
-        return Comparison(Interval(ratio, np.nan, np.nan), p)
-    error = np.sqrt(1 / hits - 1 / n + 1 / base_hits - 1 / base_n)
-    half = stats.norm.ppf(0.5 + level / 2) * error
-    return Comparison(Interval(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half))), p)
+def change(after: Share, before: Share) -> Interval:
+    """Return `after` minus `before` for shares of the same people, by recovering variances from both intervals [2]_."""
+    value = after.value - before.value
+    correlation = _correlation(after.influence, before.influence)
+    low = _recovered(after.value - after.low, before.high - before.value, correlation)
+    high = _recovered(after.high - after.value, before.value - before.low, correlation)
+    return Interval(float(value), float(value - low), float(value + high))
 
 
-def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Comparison:
-    """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
+def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Interval:
+    """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
 
-    The interval allows each position its own variance, with one hit and one miss added a position (so that a
-    position at 0 or 1 does not count as known for certain).
+    The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
+    they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
+    people are alike nothing is known of how they vary, and the step is 1.
+
+    Parameters
+    ----------
+    values
+        One value per person.
+    pictures
+        How many pictures a person's value is a mean of.
+    level
+        Of the interval.
     """
-    x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
-    if len(np.unique(x[total > 0])) < 2:
-        return Comparison(Interval(np.nan, np.nan, np.nan), np.nan)
-    centred = x - np.average(x, weights=total)
-    spread = np.sum(total * centred**2)
-    slope = np.sum(centred * k) / spread
-    smoothed = (k + 1) / (total + 2)
-    error = np.sqrt(np.sum(total * centred**2 * smoothed * (1 - smoothed))) / spread
-    half = stats.norm.ppf(0.975) * error
-    pooled = k.sum() / total.sum()
-    null_error = np.sqrt(pooled * (1 - pooled) / spread)
-    p = 2 * stats.norm.sf(abs(slope) / null_error) if null_error > 0 else np.nan
-    return Comparison(Interval(float(slope), float(slope - half), float(slope + half)), float(p))
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    mean = float(values.mean()) if n else np.nan
+    if n < 2:
+        return Interval(mean, np.nan, np.nan)
+    step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
+    padded = np.append(values, [mean + step, mean - step]).std() / np.sqrt(n + 2)
+    half = _quantile(n, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
+    return Interval(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)))
 
 
-def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:
-    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_.
+def sign_flip(values: np.ndarray) -> float:
+    """Return the exact two-sided p that one value per person is symmetric around zero.
 
-    Raises
-    ------
-    PortrayalError
-        When sensitivity and specificity add to 1: the detector cannot see what it should detect.
+    All 2^n ways to flip signs are counted: on a grid of integers the sums are a convolution. Values must lie on a
+    common grid (a person's mean over a few pictures does); at most a million grid steps are counted.
     """
-    seen = sensitivity + specificity - 1
-    if abs(seen) < 1e-9:
-        raise PortrayalError(
-            "the detector flags as often with as without what it should detect. It cannot be corrected."
+    values = np.asarray(values, dtype=float)
+    values = values[np.abs(values) > 1e-12]
+    if not len(values):
+        return np.nan
+    steps = _on_grid(values)
+    ways = np.ones(1)
+    for step in np.abs(steps):
+        ways = 0.5 * np.concatenate([ways, np.zeros(2 * step)]) + 0.5 * np.concatenate(
+            [np.zeros(2 * step), ways]
         )
-    return float(np.clip((flagged + specificity - 1) / seen, 0.0, 1.0))
+    sums = np.arange(len(ways)) - (len(ways) - 1) // 2
+    return float(min(1.0, ways[np.abs(sums) >= abs(int(steps.sum()))].sum()))
 
 
-def _fisher(hits: int, n: int, base_hits: int, base_n: int) -> float:
-    if min(n, base_n) == 0:
-        return float("nan")
-    table = [[hits, n - hits], [base_hits, base_n - base_hits]]
-    return float(stats.fisher_exact(table).pvalue)
+def _on_grid(values: np.ndarray, finest: int = 2520) -> np.ndarray:
+    """Return integers proportional to the values: the smallest denominator up to 64 that fits, else `finest` steps."""
+    for denominator in range(1, 65):
+        scaled = values * denominator
+        if np.allclose(scaled, np.round(scaled), atol=1e-9):
+            return np.round(scaled).astype(int)
+    return np.round(values * min(finest, max(64, 1_000_000 // len(values)))).astype(int)
+
+
+def _effective(value: float, influence: np.ndarray, people: int) -> float:
+    """How many independent observations would have this variance; the number of people where nobody differs."""
+    if people < 2:
+        return float(people)
+    variance = people / (people - 1) * np.sum(influence**2)
+    return float(value * (1 - value) / variance) if variance > 1e-15 and 0 < value < 1 else float(people)
+
+
+def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
+    if n == 0 or not np.isfinite(z):
+        return np.nan, np.nan
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
+
+
+def _quantile(people: int, level: float) -> float:
+    return float(stats.t.ppf(0.5 + level / 2, people - 1)) if people > 1 else np.nan
+
+
+def _correlation(first: np.ndarray, second: np.ndarray) -> float:
+    scale = np.sqrt(np.sum(first**2) * np.sum(second**2))
+    return float(np.clip(np.sum(first * second) / scale, -1, 1)) if scale > 1e-15 else 0.0
+
+
+def _recovered(one: float, other: float, correlation: float) -> float:
+    return float(np.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0)))

@@ -72,6 +72,11 @@ SYSTEMS: dict[str, Entry] = {
     "anthropic": Entry(
         "portrayal.systems.chat", "any", "an Anthropic vision-language model: tags or captions"
     ),
+    "local": Entry(
+        "portrayal.systems.taggers.local",
+        "tagger",
+        "a reader of perceived gender and age on ONNX Runtime, faces only",
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",

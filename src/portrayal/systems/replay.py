@@ -8,12 +8,16 @@ One row per tag, caption, result or embedding, with the columns of the kind (`po
     columns = { stimulus = "image_id" }
     where = { tagger = "google" }
 
+A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
+stimulus, and the rows are those whose `tagger` is the system's name.
+
 A `status` column may say that a stimulus was refused or failed; a stimulus without any row is a failed question,
 never an empty answer: nobody recorded what the system said.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Sequence
@@ -75,15 +79,16 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
     path = folder / settings.use.removeprefix("replay:")
     if not path.is_file():
         raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
+    parameters = recorded_tags(settings, path)
     return Replay(
         name=settings.name,
         kind=str(settings.kind),
         identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}",
         version=settings.version,
-        parameters=settings.parameters,
+        parameters=parameters,
         limits=settings.limits.limits(),
         path=path,
-        recording=validate(Recording, settings.parameters, f"system {settings.name!r}: parameters"),
+        recording=validate(Recording, parameters, f"system {settings.name!r}: parameters"),
     )
 
 
@@ -94,6 +99,11 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
     for column, value in recording.where.items():
+        found = table[column].cast(pl.String).unique().sort().drop_nulls().to_list()
+        if value not in found:
+            raise PortrayalError(
+                f"{path.name} has no {column} {value!r} (found: {', '.join(found[:20])}).{nearest(value, found)}"
+            )
         table = table.filter(pl.col(column).cast(pl.String) == value)
     table = table.rename({theirs: ours for ours, theirs in recording.columns.items()})
     for column in ("stimulus", next(iter(ROWS[kind]))):
@@ -103,6 +113,33 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
                 f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
             )
     return table
+
+
+def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:
+    """Return the parameters, filled in for a file of recorded tags: the system's name picks its tagger."""
+    filled = dict(settings.parameters)
+    if (
+        settings.kind == "tagger"
+        and not filled.get("columns")
+        and {"image_id", "tagger"} <= set(_columns(path))
+    ):
+        filled = {
+            "columns": {"stimulus": "image_id"},
+            "where": filled.get("where") or {"tagger": settings.name},
+        }
+    return filled
+
+
+def _columns(path: Path) -> list[str]:
+    """Return the column names of a CSV or Parquet file; none for other files."""
+    try:
+        if path.name.endswith(".parquet"):
+            return list(pl.read_parquet_schema(path))
+        opener = gzip.open if path.name.endswith(".gz") else open
+        with opener(path, "rt", encoding="utf-8") as file:
+            return file.readline().strip().split(",") if ".csv" in path.name else []
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
+        return []  # reading the file will say what is wrong with it
 
 
 def read_table(path: Path) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
-from portrayal.report.words import interval, number, p_value
+from portrayal.report.words import told
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
@@ -125,35 +125,32 @@ def _found(row: dict[str, Any]) -> bool:
 
 
 def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
-    if _found(row) and row["value"] < 0:
-        turned = {**test, "a_name": test["b_name"], "b_name": test["a_name"]}
-        claim = f"{row['system']} {_ties(row, turned)}, against the direction of the test"
-    elif _found(row) and test["harm"]:
-        claim = f"{row['system']} {test['harm']}"
-    elif _found(row):
-        claim = f"{row['system']} {_ties(row, test)} (a check of the instrument, not a harm)"
-    elif test["harm"]:
-        claim = f"{row['system']}: no evidence in {row['group']} that it {test['harm']}"
+    """Say what was tied to whom, how much, in how many specifications, and the harm it is a sign of."""
+    found, sign = _found(row), f"a sign of {test['harm']}" if test["harm"] else ""
+    if found and row["value"] < 0:
+        claim, sign = f"ties {_pairs(row, test, turned=True)}, against the direction of the test", ""
+    elif found:
+        claim = f"ties {_pairs(row, test)}"
+        sign = sign or "a check of the instrument that concerns no people"
     else:
-        claim = f"{row['system']}: no evidence that it {_ties(row, test).replace('ties', 'tie', 1)}"
-    return f"{claim} ({row['group']}: {_figures(row)}{_supported(share)})."
+        claim = f"was not found to tie {_pairs(row, test)}"
+        sign = f"it would have been {sign}" if sign else ""
+    return (
+        "; ".join(
+            part for part in (f"{row['system']} {claim}: d = {told(row)}", _supported(share), sign) if part
+        )
+        + "."
+    )
 
 
-def _ties(row: dict[str, Any], test: dict[str, Any]) -> str:
-    if not test["y_name"] or row["measure"] == "scweat":
-        return f"ties {test['x_name']} to {test['a_name']} rather than to {test['b_name']}"
-    return f"ties {test['x_name']} to {test['a_name']} and {test['y_name']} to {test['b_name']}"
-
-
-def _figures(row: dict[str, Any]) -> str:
-    ends = interval(row["value"], row["low"], row["high"])
-    p = p_value(_p(row))
-    p = f"p {p}" if p.startswith("<") else f"p = {p}"
-    kind = "adjusted " if row["p_adjusted"] is not None else ""
-    return f"d = {number(row['value'], 2)} {ends}, n = {row['n']}, {kind}{p}"
+def _pairs(row: dict[str, Any], test: dict[str, Any], turned: bool = False) -> str:
+    near, far = (test["b_name"], test["a_name"]) if turned else (test["a_name"], test["b_name"])
+    if row["measure"] == "scweat":
+        return f"{test['x_name']} to {near} rather than to {far}"
+    return f"{test['x_name']} to {near} and {test['y_name']} to {far}"
 
 
 def _supported(share: dict[str, Any] | None) -> str:
     if share is None:
         return ""
-    return f"; {share['supporting']} of {share['specifications']} specifications support it"
+    return f"p is under .05 in {share['supporting']} of {share['specifications']} specifications"

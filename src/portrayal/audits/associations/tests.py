@@ -72,7 +72,13 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
             raise PortrayalError(
                 f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations.md."
             )
+    for pair in (("x", "y"), ("a", "b")):
+        _refuse_overlap(own.name, pair, sets)
     forms = templates(settings.templates or own.templates or base.get("templates", "none"))
+    if len(forms) > 1 and {"x", "y"} & set(settings.template_sets):
+        # One target in several prompts is still one target.
+        for name in ("x", "y"):
+            sets[name] = [replace(item, cluster=item.cluster or item.stem) for item in sets[name]]
     put = {
         name: _put(items, forms) if name in settings.template_sets else items for name, items in sets.items()
     }
@@ -80,6 +86,14 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     harm = own.harm if own.harm is not None else base.get("harm", "")
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
     return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm)
+
+
+def _refuse_overlap(test: str, pair: tuple[str, str], sets: dict[str, list[Item]]) -> None:
+    both = {item.content for item in sets[pair[0]]} & {item.content for item in sets[pair[1]]}
+    if both:
+        raise PortrayalError(
+            f"test {test!r} has {sorted(both)[0]!r} in {pair[0]} and in {pair[1]}. A stimulus stands on one side."
+        )
 
 
 def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[Item]:

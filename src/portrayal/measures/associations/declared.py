@@ -66,7 +66,7 @@ def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.n
     Raises
     ------
     PortrayalError
-        When the vectors of one system differ in width.
+        When the vectors of one system differ in width, hold NaN or have length zero.
     """
     answered = responses.filter(pl.col("status") == "answered").select("stimulus", "embedding")
     widths = answered["embedding"].list.len().unique().to_list()
@@ -75,8 +75,13 @@ def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.n
             f"system {system!r} answered with vectors of widths {sorted(widths)}. An encoder has one width."
         )
     by_stimulus: dict[str, list[np.ndarray]] = {}
-    for stimulus, vector in answered.iter_rows():
-        by_stimulus.setdefault(stimulus, []).append(np.asarray(vector, dtype=float))
+    for stimulus, numbers in answered.iter_rows():
+        vector = np.asarray(numbers, dtype=float)
+        if not np.isfinite(vector).all() or not vector.any():
+            raise PortrayalError(
+                f"system {system!r} answered {stimulus!r} with a vector of NaN or of length zero. Mend the encoder."
+            )
+        by_stimulus.setdefault(stimulus, []).append(vector)
     return {stimulus: np.mean(vectors, axis=0) for stimulus, vectors in by_stimulus.items()}
 
 

@@ -151,7 +151,7 @@ def compare(
         raise PortrayalError(f"ddof is {ddof!r}. Expected 1 (sample deviation) or 0 (population deviation).")
     options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
     free = two_sample(x, y, **options)
-    test, design = (free, "") if people is None else _by_person(x, y, people, options)
+    test, design = (free, "") if people is None else by_person(x, y, people, **options)
     value = effect_size(x, y, ddof)
     ends = effect_interval(x, y, clusters=people, seed=seed)
     notes = [
@@ -181,10 +181,23 @@ def unpaired_p(note: str) -> float | None:
     return float(rest.split(" ", 1)[0]) if found else None
 
 
-def _by_person(
-    x: np.ndarray, y: np.ndarray, people: np.ndarray, options: dict[str, Any]
-) -> tuple[Permutation, str]:
-    """Permute within person; where nobody stands on both sides, permute whole people by their means."""
+def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> tuple[Permutation, str]:
+    """Permute within person; where nobody stands on both sides, permute whole people by their means.
+
+    Parameters
+    ----------
+    x, y
+        Associations of both sides.
+    people
+        Who each one shows, x first.
+    options
+        Alternative, permutations and seed, as in `portrayal.stats.permutation`.
+
+    Returns
+    -------
+    tuple
+        The test, and its design in words.
+    """
     in_x = np.arange(len(people)) < len(x)
     if set(people[in_x]) & set(people[~in_x]):
         test = within_clusters(np.concatenate([x, y]), in_x, people, **options)

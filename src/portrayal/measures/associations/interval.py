@@ -12,7 +12,7 @@ distribution is skewed near that bound. Three steps mend this:
    with the first sign turned; summed inside a person where people repeat.
 3. Targets (or people) are resampled inside X and inside Y, h is studentised in each sample, and the 95%
    quantile of |t| gives the half-width [2]_. The centre takes the within-group variance on
-   N - 2 degrees of freedom.
+   N - 1 degrees of freedom.
 
 References
 ----------
@@ -93,7 +93,7 @@ def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Interval:
     t = np.where(np.isnan(t), np.inf, t)  # samples of one value only: as extreme as can be
     half = float(np.quantile(t, level, method="higher")) * error * _slope(within, pq)
     n = moments.sums[:, [0, 3]].sum()
-    centre = np.arcsinh(scale * within * np.sqrt(max(n - 2, 1) / n))
+    centre = np.arcsinh(scale * within * np.sqrt((n - 1) / n))
     return Interval(float(d), _back(centre - half, scale, pq), _back(centre + half, scale, pq))
 
 

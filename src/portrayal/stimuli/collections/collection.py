@@ -24,6 +24,12 @@ class Collection:
     source: Callable[[], Iterator[Document]]
     queries: dict[str, str] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=dict)
+    graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
+
+    @property
+    def gains(self) -> Qrels:
+        """The judgments to take nDCG from: a higher level is more relevant."""
+        return self.graded or self.qrels
 
     def documents(self) -> Iterator[Document]:
         """Stream (id, text), in the order of the files.
@@ -49,8 +55,10 @@ class Collection:
             yield batch
 
     def relevant(self, query: str) -> dict[str, int]:
-        """Return the documents judged relevant (above 0) to this query, with their relevance."""
-        return {document: level for document, level in self.qrels.get(query, {}).items() if level > 0}
+        """Return the documents judged relevant (above 0) to this query, with their gain."""
+        gains = self.gains.get(query, {})
+        judged = self.qrels.get(query, {})
+        return {document: gains.get(document, level) for document, level in judged.items() if level > 0}
 
     def judged(self) -> list[str]:
         """Return the queries that have at least one judgment, in the order of the queries."""

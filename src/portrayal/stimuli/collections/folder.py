@@ -12,11 +12,15 @@ from portrayal.stimuli.collections.trec import read_qrels
 
 
 def read_folder(path: Path) -> Collection:
-    """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`."""
+    """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`.
+
+    `qrels_graded.tsv`, where there is one, holds gains for nDCG: the codes of `qrels.tsv` need not be gains.
+    """
     source = plain_or_gz(path / "documents.jsonl")
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")
-    return Collection(path.name, lambda: _objects(source), _queries(path), _judgments(path))
+    graded = _judgments(path, "qrels_graded.tsv")
+    return Collection(path.name, lambda: _objects(source), _queries(path), _judgments(path), graded)
 
 
 def read_jsonl(path: Path) -> Collection:
@@ -77,9 +81,9 @@ def _queries(path: Path, needed: bool = True) -> dict[str, str]:
     return queries
 
 
-def _judgments(path: Path) -> Qrels:
-    """Read qrels.tsv where there is one."""
-    file = path / "qrels.tsv"
+def _judgments(path: Path, name: str = "qrels.tsv") -> Qrels:
+    """Read the judgments where there are any."""
+    file = path / name
     return read_qrels(file) if file.is_file() else {}
 
 

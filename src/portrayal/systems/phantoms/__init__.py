@@ -14,6 +14,8 @@ from portrayal.systems.base import System
 
 PHANTOMS: dict[str, str] = {
     "associations": "portrayal.systems.phantoms.associations",
+    "contexts": "portrayal.systems.phantoms.contexts",
+    "counterfactuals": "portrayal.systems.phantoms.counterfactuals",
 }
 
 

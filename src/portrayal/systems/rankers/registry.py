@@ -169,7 +169,12 @@ def make_ranker(name: str, searchable: Searchable, settings: Mapping[str, Any] |
     PortrayalError
         When there is no such ranker or setting.
     """
+    checked = check_settings(name, settings)
+    return RANKERS[name].make(searchable, checked)
+
+
+def check_settings(name: str, settings: Mapping[str, Any] | None = None) -> Settings:
+    """Return the typed settings of the ranker of this name; nothing is made."""
     if name not in RANKERS:
         raise PortrayalError(f"no ranker {name!r}.{nearest(name, RANKERS)} Known: {', '.join(RANKERS)}.")
-    entry = RANKERS[name]
-    return entry.make(searchable, validate(entry.settings, settings or {}, f"ranker {name!r}"))
+    return validate(RANKERS[name].settings, settings or {}, f"ranker {name!r}")

@@ -25,7 +25,7 @@ from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.plain import read_plain
 from portrayal.systems.rankers.base import Ranker
-from portrayal.systems.rankers.registry import make_ranker, open_searchable
+from portrayal.systems.rankers.registry import check_settings, make_ranker, open_searchable
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
 
@@ -76,6 +76,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         raise PortrayalError(
             f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
         )
+    check_settings(settings.use, own)  # a misspelt setting is told before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
     return RankerSystem(
         name=settings.name,

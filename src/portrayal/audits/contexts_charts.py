@@ -1,0 +1,138 @@
+"""The figures of the contexts audit: who is inferred where, Figures 4 to 7, the trade-off, the contact sheet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.base import Chart, Measured
+from portrayal.report.charts import bars_with_intervals, forest
+from portrayal.report.section import file_name
+
+X_TITLE = "gender F1, mean over depicted groups"
+Y_TITLE = "stereotype congruence (congruent minus incongruent)"
+
+
+def all_charts(measured: Measured) -> list[Chart]:
+    """Return the charts of a report."""
+    charts = [
+        *_tradeoff(measured.results),
+        *_inferred(measured.results),
+        *_changes(measured.results),
+        *_sheet(measured),
+    ]
+    return [chart for chart in charts if chart is not None]
+
+
+def _split(results: pl.DataFrame, measure: str, names: list[str]) -> pl.DataFrame:
+    """Rows of a measure that have a value, with the parts of `group` as columns."""
+    rows = results.filter((pl.col("measure") == measure) & pl.col("value").is_not_null())
+    parts = pl.col("group").str.split_exact(" | ", len(names) - 1).struct.rename_fields(names)
+    return rows.with_columns(parts.alias("parts")).unnest("parts")
+
+
+def _inferred(results: pl.DataFrame) -> list[Chart]:
+    rows = _split(results, "inferred_change", ["place", "outcome"])
+    if rows.is_empty():
+        return []
+    drawn = rows.with_columns(label=pl.concat_str("place", pl.lit(": "), "outcome")).sort("place", "outcome")
+    return [
+        Chart(
+            "inferred_change",
+            "Change of the inferred gender from baseline",
+            "Each point is the change of the share of pictures inferred as feminine, masculine or neutral, from the same people"
+            " alone to the same people in a place, with its 95% interval.",
+            forest(drawn, label="label", axis="change of share from baseline"),
+        )
+    ]
+
+
+def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
+    """Return Figures 4 to 7 for any tagger and place, or all places: mean change of tag use from baseline, by group."""
+    rows = _split(results, "attribute_change", ["place", "attribute", "cell"]).filter(
+        pl.col("system") == system
+    )
+    chosen = rows if place is None else rows.filter(pl.col("place") == place)
+    label = pl.concat_str("place", pl.lit(": "), "cell") if place is None else pl.col("cell")
+    drawn = chosen.with_columns(label=label).sort("place", "cell", maintain_order=True)
+    return bars_with_intervals(
+        drawn, label="label", color="attribute", axis="change of share of tags from baseline"
+    )
+
+
+def _changes(results: pl.DataFrame) -> list[Chart]:
+    rows = _split(results, "attribute_change", ["place", "attribute", "cell"])
+    return [
+        Chart(
+            file_name("changes", system),
+            f"{system}: change of tag use from baseline",
+            "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
+            " three people, with its 95% interval (Figures 4 to 7 of the paper).",
+            change_chart(results, system),
+        )
+        for system in rows["system"].unique(maintain_order=True)
+    ]
+
+
+def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per system: gender F1, stereotype congruence and the share of neutral answers."""
+    wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
+    rows = results.filter(pl.col("measure").is_in(list(wanted)) & (pl.col("group") == "all places"))
+    if rows["measure"].n_unique() < len(wanted):
+        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
+    wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
+    return wide.select(
+        "system",
+        *(pl.col(f"value_{measure}").alias(name) for measure, name in wanted.items()),
+        *(pl.col(f"{end}_congruence").alias(f"congruence_{end}") for end in ("low", "high")),
+        *(pl.col(f"{end}_gender_f1_overall").alias(f"f1_{end}") for end in ("low", "high")),
+    ).drop_nulls(["f1", "congruence"])
+
+
+def _tradeoff(results: pl.DataFrame) -> list[Chart]:
+    import altair as alt
+
+    table = tradeoff_table(results)
+    if table.is_empty():
+        return []
+    base = alt.Chart(table, width=520, height=320)
+    x = alt.X("f1:Q", title=X_TITLE, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("congruence:Q", title=Y_TITLE, scale=alt.Scale(domain=[-1, 1]))
+    color = alt.Color("system:N", title=None)
+    points = base.mark_point(filled=True, opacity=0.9).encode(
+        x,
+        y,
+        color=color,
+        size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900])),
+    )
+    bars = base.mark_rule().encode(
+        x, y=alt.Y("congruence_low:Q", title=Y_TITLE), y2="congruence_high:Q", color=color
+    )
+    across = base.mark_rule().encode(alt.X("f1_low:Q", title=X_TITLE), x2="f1_high:Q", y=y, color=color)
+    zero = (
+        alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(alt.Y("y:Q", title=Y_TITLE))
+    )
+    return [
+        Chart(
+            "tradeoff",
+            "Accuracy and stereotype: the trade-off",
+            "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
+            " share of neutral answers, so a tagger that names no gender does not pass for a fair one.",
+            zero + bars + across + points,
+        )
+    ]
+
+
+def _sheet(measured: Measured) -> list[Chart]:
+    table = measured.tables.get("contact_sheet")
+    if table is None or table.is_empty():
+        return []
+    return [
+        Chart(
+            "contact_sheet",
+            "Every picture of the design",
+            "One row per person, one column per background; the first row shows backgrounds alone, the first column people alone.",
+            png=table["png"][0],
+        )
+    ]

@@ -1,0 +1,155 @@
+"""Tables of the counterfactuals audit: most feminine and masculine labels, checks, search shares, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.base import Measured, ReportTable
+from portrayal.measures.counterfactuals.rows import PAPER_P, PAPER_SLOPE, STEM
+from portrayal.measures.counterfactuals.world import (
+    correlation,
+    gaps,
+    representation,
+    shipped_table,
+    slopes_and_shares,
+)
+
+ENDS = {"gender": ("feminine", "masculine"), "race": ("the first pole", "the second pole")}
+SHOWN = [
+    "system",
+    "label",
+    "slope",
+    "low",
+    "high",
+    "slope_per_step",
+    "p_adjusted",
+    "p_paper",
+    "passes_paper",
+    "at_centre",
+    "occupation",
+]
+
+
+def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
+    """Say which labels tables leave out: plain concepts, unless the study keeps them."""
+    return labels.with_columns((~pl.col("plain") | pl.lit(plain_too)).alias("shown"))
+
+
+def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
+    """Return the labels of one direction, by system and steepness, as in Tables 1, 2, 5 and 6.
+
+    Those that pass the paper's filters come with `passes_paper`; the others stay, so that nothing is hidden by a
+    threshold.
+    """
+    chosen = labels.filter(
+        (pl.col("attribute") == attribute) & pl.col("shown") & (pl.col("slope") * sign > 0)
+    ).sort(["system", pl.col("slope").abs()], descending=[False, True])
+    return chosen.select(*SHOWN)
+
+
+def report_tables(measured: Measured) -> list[ReportTable]:
+    """Return the tables of a report."""
+    labels = measured.tables["labels"]
+    found = [
+        ReportTable(
+            f"{attribute}_{name.rpartition(' ')[2]}", f"Labels that come with {name} faces", _words(attribute, name),
+            steepest(labels, attribute, sign).head(60),
+        )
+        for attribute, names in ENDS.items()
+        for sign, name in zip((-1, 1), names, strict=True)
+        if (labels["attribute"] == attribute).any()
+    ]  # fmt: skip
+    if "checks" in measured.tables:
+        text = (
+            "Read by networks that had no part in making the faces. A failed check is a warning at the top."
+        )
+        found.insert(0, ReportTable("checks", "Manipulation checks", text, measured.tables["checks"]))
+    absent = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
+    found.append(ReportTable("absent", "Labels absent at the centre", "They have no normalised slope; their raw rates are in the "
+                             "results.", absent.head(60)))  # fmt: skip
+    left = measured.tables["left_out"]
+    found.append(
+        ReportTable(
+            "left_out",
+            "Pictures not manipulated, and pictures with several faces",
+            "Named, with the reason.",
+            left,
+        )
+    )
+    text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
+    found.append(
+        ReportTable(
+            "search_gaps",
+            "Search results against the workforce",
+            text,
+            gaps(shipped_table("image_search_gender")),
+        )
+    )
+    return found
+
+
+def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
+    """Yield the manipulation checks as results."""
+    if checks is None:
+        return
+    for row in checks.iter_rows(named=True):
+        verdict = {True: "passed", False: "failed", None: "not judged"}[row["passed"]]
+        needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
+        yield {
+            "audit": STEM, "system": "manipulator", "measure": "manipulation_check", "group": row["attribute"],
+            "contrast": row["check"], "value": row["value"], "low": row["low"], "high": row["high"], "n": row["n"],
+            "n_missing": 0, "unit": row["unit"], "note": "; ".join(filter(None, [needs, row["note"]])),
+        }  # fmt: skip
+
+
+def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how slopes go with search shares, and how search goes with the workforce."""
+    base = {"audit": STEM, "n_missing": 0}
+    slopes = labels.filter((pl.col("attribute") == "gender") & pl.col("slope").is_not_null())
+    joined = slopes_and_shares(slopes, shares)
+    for (system,), mine in joined.group_by("system", maintain_order=True):
+        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
+        if np.isfinite(ends.value):
+            yield {
+                **base, "system": system, "measure": "slope_share_correlation", "group": "gender", "value": ends.value,
+                "contrast": "slopes and masculine shares in image search", "low": ends.low, "high": ends.high, "p": p, "n": n,
+                "unit": "Pearson r",
+            }  # fmt: skip
+    ends, p, n = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
+    yield {
+        **base, "system": "image search (Kay et al. 2015)", "measure": "search_labour_correlation", "group": "women",
+        "contrast": "share in search results and in the workforce", "value": ends.value, "low": ends.low, "high": ends.high,
+        "p": p, "n": n, "unit": "Pearson r",
+    }  # fmt: skip
+    yield from _line_rows(search, base)
+
+
+def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield over- or under-representation and exaggeration as in Kay et al."""
+    line = representation(
+        search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
+    )
+    parts = [
+        ("representation", line.intercept, line.intercept_error, f"under 0: under-represented; where half the workforce are women "
+         f"the line gives {line.share_at(0.5):.3f}"),
+        ("exaggeration", line.slope, line.slope_error, "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
+    ]  # fmt: skip
+    for name, value, error, note in parts:
+        yield {
+            **base, "system": "image search (Kay et al. 2015)", "measure": name, "group": "women", "value": value,
+            "contrast": "search share on workforce share, quasibinomial", "low": value - 1.96 * error,
+            "high": value + 1.96 * error, "n": line.n, "unit": "log odds", "note": note,
+        }  # fmt: skip
+
+
+def _words(attribute: str, name: str) -> str:
+    values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
+    return (
+        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after Benjamini-Hochberg over "
+        f"all labels, the paper's p, and whether the label passes the paper's filters (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
+        f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
+    )

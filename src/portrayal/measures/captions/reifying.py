@@ -1,0 +1,206 @@
+"""Reifying social groups: does what is visible decide the group term, and whose group is named at all?
+
+Both techniques are ours; the paper gives only the definition (section 3.2).
+
+Looks: among images of people annotated with the same group, a model predicts from the other things the ground truth
+has (clothes, objects, attributes) whether the caption uses the group's term. The area under the curve, out of fold,
+is one half when looks say nothing. It fails where looks stand for something else that decides, such as size.
+
+Markedness: among captions that mention a person, how often the caption names the group on an axis; a difference
+between groups shows who is marked and who is the default.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.measures.captions.options import Options
+from portrayal.measures.captions.outcome import Outcome, Technique, by_group, cases_table, row
+from portrayal.measures.captions.people import is_person, people_mentioned, shares
+from portrayal.measures.captions.self_identification import identity_terms
+from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.logistic import fit
+
+LOOKS = "looks predict the group term"
+FOLDS = 5
+LEAST = 10  # images with the term, and without it, that a group needs
+# The axis of identity terms that an annotated axis is named by.
+NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
+
+
+def measure_looks(stages: Stages, options: Options) -> Outcome:
+    """Return for each annotated group how well looks predict its term, less one half."""
+    truth = stages.truth()
+    if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
+        return Outcome(missing=PREDICTED.missing)
+    terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
+    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & stages.covered(truth)
+    rows, tables = [], {}
+    for axis in stages.axes():
+        groups = stages.groups(axis)
+        for group in sorted(set(groups.values()) & set(terms["group"])):
+            images = sorted(i for i, g in groups.items() if g == group and i in shown)
+            with_term = set(terms.filter(pl.col("group") == group)["image"])
+            outcome = np.array([image in with_term for image in images], dtype=bool)
+            if min(outcome.sum(), (~outcome).sum()) < LEAST:
+                continue
+            matrix, names = looks(stages, truth, images, options.least_images)
+            rows.append(_looks_row(matrix, outcome, stages, truth, axis, group, options.seed))
+            tables[f"looks that go with the term ({group})"] = _strongest(matrix, names, outcome)
+    return Outcome(rows, tables=tables, missing="" if rows else PREDICTED.missing)
+
+
+def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np.ndarray, list[str]]:
+    """Return images x visual characteristics: the things and attributes the truth has, people left out."""
+    said = stages.at(truth).filter(pl.col("image").is_in(images) & (pl.col("kind") != "relation"))
+    distinct = said.select("kind", "word", "synset").unique()
+    people = [w for kind, w, s in distinct.iter_rows() if kind == "object" and is_person(w, s)]
+    said = said.filter(~((pl.col("kind") == "object") & pl.col("word").is_in(people)))
+    pairs = said.select("image", pl.format("{}: {}", "kind", "word").alias("look")).unique()
+    common = pairs.group_by("look").len().filter(pl.col("len") >= least)["look"]
+    names = sorted(common)
+    column = {name: i for i, name in enumerate(names)}
+    line = {image: i for i, image in enumerate(images)}
+    matrix = np.zeros((len(images), len(names)))
+    for image, look in pairs.filter(pl.col("look").is_in(names)).iter_rows():
+        matrix[line[image], column[look]] = 1.0
+    return matrix, names
+
+
+def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
+    """Return the share of pairs in which the one with the outcome scores higher; ties count half."""
+    ranks = stats.rankdata(scores)
+    positive, negative = int(outcome.sum()), int((~outcome).sum())
+    return float((ranks[outcome].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def out_of_fold(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return (scores, outcome) of each fold, predicted by the model of the others; folds hold both outcomes alike."""
+    rng = np.random.default_rng(seed)
+    fold = np.zeros(len(outcome), dtype=int)
+    for value in (True, False):
+        inside = np.flatnonzero(outcome == value)
+        fold[rng.permutation(inside)] = np.arange(len(inside)) % FOLDS
+    weights = np.array([fold != number for number in range(FOLDS)], dtype=float).T
+    margins = fit(matrix, outcome, weights).margins
+    return [(margins[fold == number, number], outcome[fold == number]) for number in range(FOLDS)]
+
+
+def _looks_row(
+    matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
+) -> dict[str, Any]:
+    parts = out_of_fold(matrix, outcome, seed)
+    # Scores of different folds come from different models, so pairs are compared within a fold only.
+    areas = np.array([area_under_curve(scores, flags) for scores, flags in parts])
+    value = float(areas.mean()) - 0.5
+    error = _null_error(parts)
+    half = stats.norm.ppf(0.975) * error
+    return row(
+        PREDICTED,
+        LOOKS,
+        SYSTEM_CAPTIONS,
+        truth,
+        axis=axis,
+        group=group,
+        value=value,
+        low=value - half,
+        high=value + half,
+        p=float(stats.norm.sf(value / error)),
+        n=len(outcome),
+        unit="area under the curve minus one half",
+        note=f"{matrix.shape[1]} characteristics; one-sided p; {axis} assigned by {stages.assigned_by(axis)};"
+        " technique of this project",
+    )
+
+
+def _null_error(parts: list[tuple[np.ndarray, np.ndarray]]) -> float:
+    """The standard error of the mean area when scores say nothing (Mann-Whitney), folds independent."""
+    variance = [
+        (len(flags) + 1) / (12 * flags.sum() * (~flags).sum())
+        for _, flags in parts
+        if 0 < flags.sum() < len(flags)
+    ]
+    return float(np.sqrt(sum(variance)) / len(variance))
+
+
+def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
+    weights = fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[:, 0]
+    order = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return pl.DataFrame(
+        {
+            "look": [names[i] for i in order],
+            "log odds": weights[order],
+            "images": matrix[:, order].sum(0).astype(int),
+        }
+    )
+
+
+def measure_markedness(stages: Stages, options: Options) -> Outcome:
+    """Return how often each annotated group is named in captions that mention a person, with differences."""
+    rows, cases = [], []
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if not stages.has(stage):
+            continue
+        terms = identity_terms(stages, stage, options)
+        shown = set(people_mentioned(stages, stage)["image"])
+        for axis in stages.axes():
+            named = NAMED_BY.get(axis, axis)
+            if named not in set(options.word_list("identity")["axis"]):
+                continue
+            hits = terms.filter(pl.col("axis") == named)
+            if named == "gender":  # nouns of gender are the default way to speak of people; adjectives mark
+                hits = hits.filter(pl.col("term").is_in(_adjectives(options)))
+            values = {i: v for i, v in shares(stages, stage, hits).items() if i in shown}
+            found = by_group(
+                MARKED,
+                f"{named} named",
+                stages,
+                stage,
+                None,
+                values,
+                "share of captions that mention a person",
+                note="technique of this project",
+                overall=False,
+            )
+            rows += [r for r in found if r["axis"] == axis]
+            cases += [_case(hit, stage, named) for hit in hits.iter_rows(named=True)]
+    return Outcome(rows, cases_table(cases), missing="" if rows else MARKED.missing)
+
+
+def _adjectives(options: Options) -> list[str]:
+    return options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
+
+
+def _case(hit: dict[str, Any], stage: str, named: str) -> dict[str, Any]:
+    return {
+        "technique": MARKED.key,
+        "stage": stage,
+        "image": hit["image"],
+        "caption": hit["caption"],
+        "tuple": hit["term"],
+        "reason": f"{named} is named",
+        "group": hit["group"],
+        "score": 1.0,
+    }
+
+
+PREDICTED = Technique(
+    "reifying",
+    "looks predict the group term",
+    "a ground truth, system captions, and annotated people",
+    "without a ground truth nothing tells what is visible",
+    measure_looks,
+    LOOKS,
+)
+MARKED = Technique(
+    "reifying",
+    "markedness",
+    "captions, and annotated people",
+    "without annotated people nothing tells whose group is named",
+    measure_markedness,
+    "named",
+)

@@ -1,0 +1,193 @@
+"""The four stages as one table: what each says of the same images, and what comparing two of them tells.
+
+Any stage may be absent. A stage measured against another taken as ground truth shows where a harm can have
+arisen; `where_it_arises` prints that reasoning [1]_ (section 3.4) and `mitigation` what section 5.2 suggests.
+
+References
+----------
+.. [1] Wang, Barocas, Laird, Wallach (2022), Measuring representational harms in image captioning, FAccT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check
+
+HUMAN_LABELS = "human labels"
+SYSTEM_LABELS = "system labels"
+HUMAN_CAPTIONS = "human captions"
+SYSTEM_CAPTIONS = "system captions"
+STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
+
+# One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
+MENTIONS = {
+    "image": pl.String,
+    "stage": pl.String,
+    "caption": pl.Int64,  # number of the caption of this image at this stage; 0 for labels
+    "kind": pl.String,  # object, attribute or relation
+    "subject": pl.String,
+    "word": pl.String,  # the noun, the attribute or the relation
+    "object": pl.String,
+    "synset": pl.String,  # of the word
+    "subject_synset": pl.String,
+    "object_synset": pl.String,
+}
+CAPTIONS = {"image": pl.String, "stage": pl.String, "caption": pl.Int64, "text": pl.String}
+# Boxes as shares of the image: left, top, width, height; cut at the image's edge.
+BOXES = {
+    "image": pl.String,
+    "synset": pl.String,
+    "left": pl.Float64,
+    "top": pl.Float64,
+    "width": pl.Float64,
+    "height": pl.Float64,
+}
+# Who the largest person in an image belongs to, on any number of axes, and who said so.
+PEOPLE = {"image": pl.String, "axis": pl.String, "group": pl.String, "assigned_by": pl.String}
+FAULTS = {"fault": pl.String, "count": pl.Int64, "example": pl.String}
+
+
+def empty(columns: dict[str, Any]) -> pl.DataFrame:
+    """Return a table of these columns without rows."""
+    return pl.DataFrame(schema=columns)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What is known of a set of images at every stage, for one system."""
+
+    images: Sequence[str]
+    mentions: pl.DataFrame = field(default_factory=lambda: empty(MENTIONS))
+    captions: pl.DataFrame = field(default_factory=lambda: empty(CAPTIONS))
+    boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))
+    people: pl.DataFrame = field(default_factory=lambda: empty(PEOPLE))
+    faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
+
+    def has(self, stage: str) -> bool:
+        """Say whether anything is known at this stage; an empty caption is something."""
+        if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+            return bool((self.captions["stage"] == stage).any())
+        return bool((self.mentions["stage"] == stage).any())
+
+    def truth(self) -> str | None:
+        """Return the best stage to take as ground truth: human labels, else human captions, else none."""
+        return next((stage for stage in (HUMAN_LABELS, HUMAN_CAPTIONS) if self.has(stage)), None)
+
+    def at(self, stage: str, kind: str | None = None) -> pl.DataFrame:
+        """Return what is said at a stage, of one kind or of all."""
+        chosen = self.mentions.filter(pl.col("stage") == stage)
+        return chosen if kind is None else chosen.filter(pl.col("kind") == kind)
+
+    def covered(self, stage: str) -> set[str]:
+        """Return the images this stage says anything about, or was asked about and said nothing."""
+        table = self.captions if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS) else self.mentions
+        return set(table.filter(pl.col("stage") == stage)["image"])
+
+    def groups(self, axis: str) -> dict[str, str]:
+        """Return image -> group on this axis."""
+        chosen = self.people.filter(pl.col("axis") == axis)
+        return dict(zip(chosen["image"], chosen["group"], strict=True))
+
+    def axes(self) -> list[str]:
+        """Return the axes people are annotated on."""
+        return sorted(self.people["axis"].unique())
+
+    def assigned_by(self, axis: str) -> str:
+        """Return who assigned the groups of an axis."""
+        found = self.people.filter(pl.col("axis") == axis)["assigned_by"].unique().sort().to_list()
+        return ", ".join(found) or "nobody"
+
+    def with_system(self, mentions: pl.DataFrame, captions: pl.DataFrame, faults: pl.DataFrame) -> Stages:
+        """Return the same images with a system's captions added."""
+        return replace(
+            self,
+            mentions=pl.concat([self.mentions, mentions]),
+            captions=pl.concat([self.captions, captions]),
+            faults=pl.concat([self.faults, faults]),
+        )
+
+
+def check_stages(stages: Stages) -> Stages:
+    """Check every table's columns and that one image has one group on each axis."""
+    twice = (
+        stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
+    )
+    if len(twice):
+        raise PortrayalError(
+            f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
+            " Expected the group of the largest person only."
+        )
+    return replace(
+        stages,
+        mentions=check(stages.mentions, MENTIONS, "mentions"),
+        captions=check(stages.captions, CAPTIONS, "captions"),
+        boxes=check(stages.boxes, BOXES, "boxes"),
+        people=check(stages.people, PEOPLE, "people"),
+    )
+
+
+_ARISES = {
+    (SYSTEM_CAPTIONS, HUMAN_LABELS): "it arose in the human captions the system learned from or in the system"
+    " as a whole",
+    (
+        SYSTEM_CAPTIONS,
+        SYSTEM_LABELS,
+    ): "the computer vision model did not cause it: it arose in the human captions or in the language model",
+    (
+        SYSTEM_CAPTIONS,
+        HUMAN_CAPTIONS,
+    ): "the human captions did not cause it: it arose in the system as a whole",
+    (HUMAN_CAPTIONS, HUMAN_LABELS): "it arose among the people who wrote the captions",
+    (SYSTEM_LABELS, HUMAN_LABELS): "it arose in the computer vision model",
+}
+
+_MITIGATION = {
+    (HUMAN_CAPTIONS, HUMAN_LABELS): "obtain new human captions, with care, and train again",
+    (SYSTEM_CAPTIONS, HUMAN_LABELS): "look at the language model; where a word alone does the harm, remove or"
+    " replace it in the caption",
+    (
+        SYSTEM_CAPTIONS,
+        SYSTEM_LABELS,
+    ): "look at the language model; where a word alone does the harm, remove or replace it in the caption",
+    (
+        SYSTEM_CAPTIONS,
+        HUMAN_CAPTIONS,
+    ): "look at the language model, the vision model or the training: attend to"
+    " the right part of the image, rely less on spurious correlations, handle rare labels, write more diverse"
+    " captions",
+    (SYSTEM_LABELS, HUMAN_LABELS): "change the vision model or its training: attend to the right part of the"
+    " image, rely less on spurious correlations, handle rare labels",
+}
+
+# Section 5.2: this stands beside every suggestion.
+DELETION_WARNING = (
+    "Deleting words can erase: some words harm only in some contexts or from some speakers, and a deleted word"
+    " cannot be used by anyone."
+)
+
+
+def where_it_arises(stage: str, truth: str | None) -> str:
+    """Return in words where a harm found at `stage` against `truth` can have arisen.
+
+    Examples
+    --------
+    >>> where_it_arises(SYSTEM_LABELS, HUMAN_LABELS)
+    'it arose in the computer vision model'
+    """
+    if truth is None:
+        return f"seen in the {stage} alone; without a ground truth nothing tells where it arose"
+    return _ARISES.get((stage, truth), f"comparing {stage} with {truth} does not tell where it arose")
+
+
+def mitigation(stage: str, truth: str | None) -> str:
+    """Return what section 5.2 suggests for a harm at this pair of stages, with its warning."""
+    text = _MITIGATION.get(
+        (stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages"
+    )
+    return f"{text[0].upper()}{text[1:]}. {DELETION_WARNING}"

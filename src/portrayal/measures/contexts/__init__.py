@@ -1,0 +1,9 @@
+"""The contexts audit's measures: does a tagger see a person differently in a stereotyped place?
+
+One module per question; `measure` puts them together.
+
+References
+----------
+.. [1] Barlas, Kyriakou, Guest, Kleanthous, Otterbacher (2020), To "See" is to Stereotype, Proceedings of the ACM on
+   Human-Computer Interaction 4 (CSCW3).
+"""

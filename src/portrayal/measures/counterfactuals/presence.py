@@ -1,0 +1,128 @@
+"""Answers laid out as source image x step x label, one block per system, attribute and condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check, check_responses
+
+# The factors of a counterfactual stimulus. `value` is null for the unedited photograph.
+FACTORS = {
+    "stimulus": pl.String,
+    "picture": pl.String,  # the source image
+    "person": pl.String,  # who it shows; the source image itself where that is not known
+    "attribute": pl.String,  # gender, race or placebo; for the unedited photograph the attribute of its series
+    "condition": pl.String,  # edited, or unedited
+    "value": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """All answers of one system about one attribute. Only source images with every step answered are in it."""
+
+    system: str
+    attribute: str
+    values: np.ndarray  # steps, rising
+    pictures: list[str]
+    people: list[str]
+    labels: list[str]
+    present: np.ndarray  # source x step x label: share of repeats in which the label was given
+    scores: (
+        np.ndarray
+    )  # the same with the confidence, 0 where the label was not given; NaN where none was told
+    unedited: np.ndarray  # source x label, NaN where the unedited photograph has no answer
+    n_missing: int  # source images left out because a step has no usable answer
+    empty: int  # answers without any label: an outcome of its own, counted, and not a zero
+
+    @property
+    def centre(self) -> int:
+        """The place of the neutral step."""
+        return int(np.flatnonzero(self.values == 0)[0])
+
+
+def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
+    """Yield one block per system and attribute, in the order of their names.
+
+    Raises
+    ------
+    PortrayalError
+        When the stimuli have no series, no centre (value 0), or fewer than three steps.
+    """
+    hint = "A counterfactual audit needs one row per step; see docs/counterfactuals.md."
+    factors = check(stimuli, FACTORS, "stimuli", hint).select(*FACTORS)
+    answers = check_responses(responses, "tagger", hint)
+    for system in sorted(answers["system"].unique()):
+        mine = answers.filter(pl.col("system") == system).drop("system")
+        for attribute in sorted(factors["attribute"].unique()):
+            yield _block(system, attribute, factors.filter(pl.col("attribute") == attribute), mine)
+
+
+def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
+    edited = factors.filter(pl.col("condition") == "edited")
+    values = _steps(edited, attribute)
+    asked = answers.join(factors, on="stimulus", how="inner")
+    whole = _whole_series(edited, asked, len(values))
+    kept = edited.filter(pl.col("picture").is_in(whole))
+    pictures = kept.select("picture", "person").unique(maintain_order=True).sort("picture")
+    labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
+    cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
+    plain = _fill(
+        asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
+    )
+    return Block(
+        system, attribute, values, pictures["picture"].to_list(), pictures["person"].to_list(), labels,
+        present=cube[0], scores=cube[1], unedited=plain[0][:, 0],
+        n_missing=edited["picture"].n_unique() - len(pictures),
+        empty=answers.join(edited, on="stimulus").filter(pl.col("status") == "empty").height,
+    )  # fmt: skip
+
+
+def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:
+    values = edited["value"].drop_nulls().unique().sort().to_numpy()
+    if len(values) < 3 or 0.0 not in values:
+        raise PortrayalError(
+            f"the {attribute} series has the values {values.tolist()}. Expected three or more steps with a centre at 0."
+        )
+    return values
+
+
+def _whole_series(edited: pl.DataFrame, asked: pl.DataFrame, steps: int) -> list[str]:
+    """Return the source images with at least one usable answer at every step."""
+    answered = asked.filter(pl.col("status") == "answered").select("stimulus").unique()
+    counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
+    return counted.filter(pl.col("value") == steps)["picture"].sort().to_list()
+
+
+def _fill(
+    asked: pl.DataFrame, pictures: pl.Series, labels: list[str], values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return presence and score; NaN where nothing was answered."""
+    answered = asked.filter((pl.col("status") == "answered") & pl.col("picture").is_in(pictures.to_list()))
+    rows = {picture: place for place, picture in enumerate(pictures)}
+    columns = {label: place for place, label in enumerate(labels)}
+    steps = {value: place for place, value in enumerate(values.tolist())}
+    asks = answered.select("picture", "value", "repeat").unique().group_by("picture", "value").len()
+    count = np.full((len(rows), len(values), 1), np.nan)
+    for picture, value, number in asks.iter_rows():
+        count[rows[picture], steps.get(value, 0)] = number
+    present = np.zeros((len(rows), len(values), len(labels)))
+    scores = present.copy()
+    given = answered.filter(pl.col("tag").is_not_null()).select(
+        "picture", "value", "repeat", "tag", "confidence"
+    )
+    once = given.group_by("picture", "value", "repeat", "tag").agg(pl.col("confidence").max())
+    if len(once):
+        place = (
+            np.array([rows[picture] for picture in once["picture"]]),
+            np.array([steps.get(value, 0) for value in once["value"]]),
+            np.array([columns[label] for label in once["tag"]]),
+        )
+        np.add.at(present, place, 1.0)
+        np.add.at(scores, place, once["confidence"].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    return present / count, scores / count

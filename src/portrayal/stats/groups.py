@@ -1,0 +1,258 @@
+"""Comparing groups: analysis of variance with interaction (type II), Tukey's HSD on its cells, and Welch's t.
+
+All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
+
+References
+----------
+.. [1] Langsrud (2003), ANOVA for unbalanced data: use type II instead of type III sums of squares, Statistics and
+   Computing 13, 163-167.
+.. [2] Kramer (1956), Extension of multiple range tests to group means with unequal numbers of replications, Biometrics
+   12, 307-310.
+.. [3] Welch (1947), The generalization of "Student's" problem when several different population variances are involved,
+   Biometrika 34, 28-35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import optimize, stats
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.studentised_range import critical, survival
+
+
+@dataclass(frozen=True)
+class Term:
+    """One line of an analysis of variance."""
+
+    name: str
+    sum_of_squares: float
+    df: int
+    f: float
+    p: float
+    share: float  # partial eta squared
+    low: float
+    high: float
+    reason: str = ""  # why it could not be estimated
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The terms, and the residual variance that Tukey's test borrows."""
+
+    terms: tuple[Term, ...]
+    residual_variance: float
+    residual_df: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of two group means."""
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    p: float
+    statistic: float
+    df: float
+    n_first: int
+    n_second: int
+    reason: str = ""
+
+
+def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
+    """Return the type II analysis of variance for one factor, or two with their interaction.
+
+    Parameters
+    ----------
+    values
+        One number per person.
+    factors
+        Factor name to one level per person; one or two factors.
+
+    Raises
+    ------
+    PortrayalError
+        When there are no factors, or more than two.
+    """
+    if not 1 <= len(factors) <= 2:
+        raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
+    values = np.asarray(values, dtype=float)
+    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
+    intercept = np.ones((len(values), 1))
+    columns = [*designs.values()]
+    if len(columns) == 2:
+        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(len(values), -1))
+    residual, rank = _fit(values, np.hstack([intercept, *columns]))
+    residual_df = len(values) - rank
+    variance = residual / residual_df if residual_df > 0 else np.nan
+    terms = tuple(
+        _term(name, values, *models, variance, residual_df, expected)
+        for name, models, expected in _comparisons(designs, columns, intercept)
+    )
+    return Anova(terms, variance, residual_df, len(values))
+
+
+def tukey(
+    values: np.ndarray,
+    groups: np.ndarray,
+    residual_variance: float,
+    residual_df: float,
+    least: int = 3,
+    level: float = 0.95,
+) -> list[Difference]:
+    """Return Tukey-Kramer differences between all pairs of groups, with the model's residual variance.
+
+    A group of fewer than `least` people is left out of the family; its pairs come back with that reason.
+    """
+    values, groups = np.asarray(values, dtype=float), np.asarray(groups)
+    names = sorted(set(groups.tolist()))
+    parts = {name: values[groups == name] for name in names}
+    large = [name for name in names if len(parts[name]) >= least]
+    comparable = len(large) > 1 and residual_df > 0 and residual_variance > 0
+    found = _tukey_pairs(parts, large, residual_variance, residual_df, level) if comparable else {}
+    reason = "the residual variance is zero or has no degrees of freedom"
+    return [found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
+
+
+def welch(
+    first: np.ndarray, second: np.ndarray, level: float = 0.95
+) -> tuple[float, float, float, float, float, float]:
+    """Return difference of means, low, high, p, t and degrees of freedom by Welch's test.
+
+    With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
+    """
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    difference = first.mean() - second.mean() if len(first) and len(second) else np.nan
+    if min(len(first), len(second)) < 2:
+        return float(difference), np.nan, np.nan, np.nan, np.nan, np.nan
+    one, two = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
+    if one + two <= 0:
+        return float(difference), np.nan, np.nan, np.nan, np.nan, np.nan
+    df = (one + two) ** 2 / (one**2 / (len(first) - 1) + two**2 / (len(second) - 1))
+    error = np.sqrt(one + two)
+    t = difference / error
+    half = stats.t.ppf(0.5 + level / 2, df) * error
+    p = 2 * stats.t.sf(abs(t), df)
+    return (
+        float(difference),
+        float(difference - half),
+        float(difference + half),
+        float(p),
+        float(t),
+        float(df),
+    )
+
+
+def _dummies(levels: np.ndarray) -> np.ndarray:
+    """Indicator columns of all levels but the first."""
+    names = np.unique(levels)
+    return (levels[:, None] == names[None, 1:]).astype(float)
+
+
+def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
+    """Residual sum of squares and rank of a least-squares fit."""
+    solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+    return float(np.sum((values - design @ solution) ** 2)), int(rank)
+
+
+def _comparisons(
+    designs: Mapping[str, np.ndarray], columns: list[np.ndarray], intercept: np.ndarray
+) -> list[tuple[str, tuple[np.ndarray, np.ndarray], int]]:
+    """Each term's smaller and larger model: a main effect after the other one, the interaction after both."""
+    names = list(designs)
+    if len(names) == 1:
+        return [(names[0], (intercept, np.hstack([intercept, columns[0]])), columns[0].shape[1])]
+    first, second, product = columns
+    both = np.hstack([intercept, first, second])
+    return [
+        (names[0], (np.hstack([intercept, second]), both), first.shape[1]),
+        (names[1], (np.hstack([intercept, first]), both), second.shape[1]),
+        (f"{names[0]} x {names[1]}", (both, np.hstack([both, product])), product.shape[1]),
+    ]
+
+
+def _term(
+    name: str,
+    values: np.ndarray,
+    smaller: np.ndarray,
+    larger: np.ndarray,
+    variance: float,
+    residual_df: int,
+    expected: int,
+) -> Term:
+    before, rank_before = _fit(values, smaller)
+    after, rank_after = _fit(values, larger)
+    df, squares = rank_after - rank_before, max(before - after, 0.0)
+    reason = _why_not(df, expected, variance, residual_df)
+    if reason:
+        return Term(name, np.nan, df, np.nan, np.nan, np.nan, np.nan, np.nan, reason)
+    f = squares / df / variance
+    low, high = share_interval(f, df, residual_df)
+    share = squares / (squares + variance * residual_df)
+    return Term(name, squares, df, f, float(stats.f.sf(f, df, residual_df)), share, low, high)
+
+
+def _why_not(df: int, expected: int, variance: float, residual_df: int) -> str:
+    if expected == 0:
+        return "a factor has a single level here"
+    if df < expected:
+        return f"the design estimates {df} of {expected} degrees of freedom: some cells have nobody in them"
+    if residual_df < 1:
+        return "no degrees of freedom are left for the residual"
+    return "" if variance > 0 else "nothing varies within the cells"
+
+
+def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the ends for partial eta squared, by inverting the noncentral F distribution."""
+    ends = [
+        _noncentrality(f, df, residual_df, (1 + level) / 2),
+        _noncentrality(f, df, residual_df, (1 - level) / 2),
+    ]
+    low, high = (end / (end + df + residual_df + 1) for end in ends)
+    return low, high
+
+
+def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
+    """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
+    if stats.f.cdf(f, df, residual_df) <= below:
+        return 0.0
+    highest = 10.0 + 4 * f * df
+    while stats.ncf.cdf(f, df, residual_df, highest) > below:
+        highest *= 2
+    return float(optimize.brentq(lambda at: stats.ncf.cdf(f, df, residual_df, at) - below, 1e-12, highest))
+
+
+def _tukey_pairs(
+    parts: Mapping[str, np.ndarray], large: list[str], variance: float, df: float, level: float
+) -> dict[tuple[str, str], Difference]:
+    pairs = list(combinations(large, 2))
+    gaps = np.array([parts[a].mean() - parts[b].mean() for a, b in pairs])
+    errors = np.array([np.sqrt(variance / 2 * (1 / len(parts[a]) + 1 / len(parts[b]))) for a, b in pairs])
+    q = np.abs(gaps) / errors
+    p, half = survival(q, len(large), df), critical(len(large), float(df), level) * errors
+    return {
+        (a, b): Difference(a, b, gap, gap - h, gap + h, chance, statistic, df, len(parts[a]), len(parts[b]))
+        for (a, b), gap, h, chance, statistic in zip(
+            pairs, gaps.tolist(), half.tolist(), p.tolist(), q.tolist(), strict=True
+        )
+    }
+
+
+def _not_compared(
+    first: str, second: str, parts: Mapping[str, np.ndarray], least: int, reason: str
+) -> Difference:
+    small = [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]
+    if small:
+        reason = f"a group under {least} people is not compared: {', '.join(small)}"
+    nan = np.nan
+    return Difference(
+        first, second, nan, nan, nan, nan, nan, nan, len(parts[first]), len(parts[second]), reason
+    )

@@ -1,0 +1,69 @@
+"""The studentised range by Gauss-Legendre quadrature: what Tukey's test needs, in milliseconds.
+
+The distribution function of the range of `groups` standard normals over an independent scale with `df` degrees of
+freedom is the double integral
+
+    P(q) = integral over s of f(s; df) * W(q s),   W(w) = k * integral over z of phi(z) [Phi(z) - Phi(z - w)]^(k - 1)
+
+References
+----------
+.. [1] Lund, Lund (1983), Algorithm AS 190, Applied Statistics 32, 204-210.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy import optimize, special, stats
+
+NODES = 96  # per axis; 1e-10 against scipy over the range tests use
+TAIL = 1e-14  # what is left out at either end of the scale's distribution
+
+
+def survival(q: np.ndarray | float, groups: int, df: float) -> np.ndarray:
+    """Return the chance that the studentised range exceeds `q`.
+
+    Parameters
+    ----------
+    q
+        Observed studentised ranges.
+    groups
+        How many means are compared.
+    df
+        Degrees of freedom of the residual variance.
+    """
+    q = np.atleast_1d(np.asarray(q, dtype=float))
+    scale, weight = _scale_nodes(float(df))
+    below = _normal_range(np.multiply.outer(np.nan_to_num(q), scale), groups) @ weight
+    return np.where(np.isnan(q), np.nan, np.clip(1.0 - below, 0.0, 1.0))
+
+
+@lru_cache(maxsize=256)
+def critical(groups: int, df: float, level: float = 0.95) -> float:
+    """Return the studentised range that is exceeded with a chance of `1 - level`."""
+    return float(optimize.brentq(lambda q: survival(q, groups, df)[0] - (1 - level), 0.0, 2000.0, xtol=1e-10))
+
+
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(NODES)
+
+
+@lru_cache(maxsize=64)
+def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes for s = sqrt(chi-squared / df), and quadrature weights times its density."""
+    low, high = np.sqrt(stats.chi2.ppf([TAIL, 1 - TAIL], df) / df)
+    nodes, weights = _legendre()
+    scale = low + (high - low) * (nodes + 1) / 2
+    density = 2 * scale * df * stats.chi2.pdf(df * scale**2, df)
+    return scale, weights * density * (high - low) / 2
+
+
+def _normal_range(width: np.ndarray, groups: int) -> np.ndarray:
+    """W(w): the distribution function of the range of `groups` standard normals."""
+    nodes, weights = _legendre()
+    z = 8.5 * nodes
+    inside = special.ndtr(z) - special.ndtr(z - width[..., None])
+    density = groups * 8.5 * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return inside ** (groups - 1) @ density

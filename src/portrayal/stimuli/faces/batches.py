@@ -1,0 +1,120 @@
+"""Aligned faces on the training device, and what is done to them there: small moves, light, occlusion."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from portrayal.errors import PortrayalError
+from portrayal.stimuli.faces.align import SIZE
+
+FOLDS = 4  # each latent critic never sees one fold, and judges the encoder there
+
+
+@dataclass
+class Faces:
+    """Faces in memory: pixels as uint8 with a margin, values with NaN where unlabelled, and folds."""
+
+    pixels: Tensor  # n x 3 x side x side
+    values: Tensor  # n x WIDTH
+    folds: Tensor  # n
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to(self, device: str) -> Faces:
+        """Move to the device, once: the whole set fits there."""
+        return Faces(self.pixels.to(device), self.values.to(device), self.folds.to(device))
+
+    def batch(self, size: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw faces with replacement, moved a little; returns faces in [-1, 1], values and folds."""
+        at = torch.randint(len(self), (size,), generator=random, device=self.pixels.device)
+        return moved(self.pixels[at], random), self.values[at], self.folds[at]
+
+    def centred(self) -> Tensor:
+        """Return all faces without any move, in [-1, 1]."""
+        edge = (self.pixels.shape[-1] - SIZE) // 2
+        inner = self.pixels[:, :, edge : edge + SIZE, edge : edge + SIZE]
+        return inner.float() / 127.5 - 1
+
+
+def read_packed(path: Path | str) -> tuple[dict[str, Faces], dict[str, Any]]:
+    """Read a packed file (see `prepare`): faces by part ('train', 'held', 'samples'), and what it says of itself."""
+    if not Path(path).exists():
+        raise PortrayalError(f"no packed faces at {path}. Make them with: portrayal faces prepare.")
+    with np.load(path) as packed:
+        pixels = _decode(packed["jpegs"], packed["ends"])
+        values, parts = packed["values"], packed["parts"]
+        about = json.loads(str(packed["about"]))
+    folds = np.random.default_rng(about["seed"]).integers(FOLDS, size=len(values))
+    chosen = {name: np.flatnonzero(parts == name) for name in ("train", "held", "samples")}
+    return {
+        name: Faces(torch.from_numpy(pixels[at]), torch.from_numpy(values[at]), torch.from_numpy(folds[at]))
+        for name, at in chosen.items()
+    }, about
+
+
+def moved(pixels: Tensor, random: torch.Generator) -> Tensor:
+    """Turn by up to 4 degrees, scale by up to 5%, shift by up to 4 pixels, mirror half; to [-1, 1]."""
+    n, device = len(pixels), pixels.device
+    spin, grow, right, down = (2 * torch.rand(4, n, generator=random, device=device) - 1).unbind()
+    flip = torch.where(torch.rand(n, generator=random, device=device) < 0.5, -1.0, 1.0)
+    size = SIZE / pixels.shape[-1] * (1 + 0.05 * grow)
+    cos, sin = torch.cos(0.07 * spin) * size, torch.sin(0.07 * spin) * size
+    shift = 8.0 / pixels.shape[-1]
+    rows = [cos * flip, -sin, right * shift, sin * flip, cos, down * shift]
+    grid = functional.affine_grid(torch.stack(rows, 1).view(n, 2, 3), [n, 3, SIZE, SIZE], align_corners=False)
+    return functional.grid_sample(
+        pixels.float() / 127.5 - 1, grid, padding_mode="border", align_corners=False
+    )
+
+
+def disturbed(faces: Tensor, random: torch.Generator) -> Tensor:
+    """Change light and colour, shift, cover a square, add noise: what a reader must see through."""
+    n, device = len(faces), faces.device
+
+    def draw(*shape: int) -> Tensor:
+        return 2 * torch.rand(n, *shape, generator=random, device=device) - 1
+
+    theta = torch.zeros(n, 2, 3, device=device)
+    theta[:, 0, 0] = theta[:, 1, 1] = 1 + 0.1 * draw()
+    theta[:, 0, 1], theta[:, 1, 0] = 0.08 * draw(), 0.08 * draw()
+    theta[:, :, 2] = 0.1 * draw(2)
+    grid = functional.affine_grid(theta, list(faces.shape), align_corners=False)
+    faces = functional.grid_sample(faces, grid, padding_mode="border", align_corners=False)
+    grey = faces.mean(1, keepdim=True)
+    faces = grey + (faces - grey) * (1 + 0.5 * draw(1, 1, 1))
+    faces = faces * (1 + 0.25 * draw(1, 1, 1)) + 0.25 * draw(1, 1, 1) + 0.05 * draw(3, 1, 1)
+    noise = torch.randn(faces.shape, generator=random, device=device)
+    return _covered(faces + 0.08 * noise, random)
+
+
+def _covered(faces: Tensor, random: torch.Generator, side: float = 0.3) -> Tensor:
+    """Cover a square of 0.3 of the side in each face with grey."""
+    n, _, height, _ = faces.shape
+    corner = torch.rand(n, 2, generator=random, device=faces.device) * (1 + side) - side
+    line = torch.linspace(0, 1, height, device=faces.device)
+    rows = (line > corner[:, :1]) & (line < corner[:, :1] + side)
+    columns = (line > corner[:, 1:]) & (line < corner[:, 1:] + side)
+    hidden = (rows[:, :, None] & columns[:, None, :])[:, None]
+    return faces.masked_fill(hidden, 0.0)
+
+
+def _decode(jpegs: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Decode to n x 3 x side x side."""
+    from PIL import Image
+
+    raw, starts = jpegs.tobytes(), [0, *ends[:-1].tolist()]
+    pictures = [
+        np.asarray(Image.open(io.BytesIO(raw[start:end])))
+        for start, end in zip(starts, ends.tolist(), strict=True)
+    ]
+    return np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))

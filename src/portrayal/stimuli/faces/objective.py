@@ -1,0 +1,106 @@
+"""What the manipulator is trained for: the terms of its loss, each a pure function of tensors."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from portrayal.stimuli.faces.attributes import FIRST_RACE, RACES, REACH
+
+GENDER, AGE, SMILING = 0, 1, 2
+STEEPNESS = 2.0  # the perceived gender aimed at for value a is sigmoid(STEEPNESS * a): 1/2 at the centre
+
+
+def known(values: Tensor) -> Tensor:
+    """Return which of gender, age, smiling and race are labelled, one column each."""
+    return ~torch.isnan(values[:, : FIRST_RACE + 1])
+
+
+def filled(values: Tensor) -> Tensor:
+    """Return values a network can take: 0 where there is no label."""
+    return torch.nan_to_num(values)
+
+
+def reading_loss(read: Tensor, values: Tensor) -> Tensor:
+    """Return one loss per face: cross-entropy of gender, smiling and race, squared error of age."""
+    have, target = known(values).float(), filled(values)
+    terms = [
+        _binary(read[:, GENDER], (target[:, GENDER] + 1) / 2),
+        (read[:, AGE] - target[:, AGE]) ** 2,
+        _binary(read[:, SMILING], (target[:, SMILING] + 1) / 2),
+        functional.cross_entropy(read[:, FIRST_RACE:], target[:, FIRST_RACE:], reduction="none"),
+    ]
+    return (torch.stack(terms, 1) * have).sum(1)
+
+
+def ignorance_loss(read: Tensor, prior: Tensor) -> Tensor:
+    """Return one loss per face: how far a latent critic's reading is from knowing only the averages."""
+    return reading_loss(read, prior.expand(len(read), -1))
+
+
+def prior_of(values: Tensor) -> Tensor:
+    """Return the average of each value over the training set; NaN where nothing is labelled."""
+    return torch.nanmean(values, dim=0, keepdim=True)
+
+
+def targets(values: Tensor, first: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Draw where to go: gender for the faces in `first`, race between two poles for the others.
+
+    Returns the attribute vectors and, for each face, the perceived attributes aimed at.
+    """
+    value = (2 * torch.rand(len(values), generator=random, device=values.device) - 1) * REACH
+    aim, go = values.clone(), filled(values)
+    go[:, GENDER] = torch.where(first, value, go[:, GENDER])
+    aim[:, GENDER] = torch.where(first, torch.tanh(STEEPNESS * value / 2), aim[:, GENDER])
+    race = _between_poles(value, random)
+    go[:, FIRST_RACE:] = torch.where(first[:, None], go[:, FIRST_RACE:], race)
+    aimed = race.clamp_min(0) / race.clamp_min(0).sum(1, keepdim=True)
+    aim[:, FIRST_RACE:] = torch.where(first[:, None], aim[:, FIRST_RACE:], aimed)
+    return go, aim
+
+
+def keeping_loss(read: Tensor, before: Tensor, aim: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the loss of reaching the aim on the varied attribute and of moving the others.
+
+    `first` says whose gender was varied; for the rest race was.
+    """
+    gender = _binary(read[:, GENDER], (filled(aim)[:, GENDER] + 1) / 2)
+    race = functional.cross_entropy(read[:, FIRST_RACE:], filled(aim)[:, FIRST_RACE:], reduction="none")
+    same_gender = _binary(read[:, GENDER], torch.sigmoid(before[:, GENDER]))
+    same_race = functional.cross_entropy(
+        read[:, FIRST_RACE:], before[:, FIRST_RACE:].softmax(1), reduction="none"
+    )
+    age = (read[:, AGE] - before[:, AGE]) ** 2
+    reach = torch.where(first, gender, 0.5 * race)
+    others = torch.where(first, same_race, same_gender) if not first.all() else 0.0
+    hold = others + 2 * age
+    return reach.mean(), hold.mean()
+
+
+def likeness_loss(made: Tensor, face: Tensor, weight: Tensor) -> Tensor:
+    """Return the absolute error at three scales, heavier inside the mask."""
+    total = made.new_zeros(())
+    for scale in (1, 2, 4):
+        error = (functional.avg_pool2d(made - face, scale)).abs()
+        total = total + (error * functional.avg_pool2d(0.3 + weight, scale)).mean()
+    return total
+
+
+def roughness(edit: Tensor) -> Tensor:
+    """Return the mean absolute second difference of an edit: high for checkerboards, low for shading."""
+    across = edit[..., 2:] - 2 * edit[..., 1:-1] + edit[..., :-2]
+    down = edit[..., 2:, :] - 2 * edit[..., 1:-1, :] + edit[..., :-2, :]
+    return across.abs().mean() + down.abs().mean()
+
+
+def _between_poles(value: Tensor, random: torch.Generator) -> Tensor:
+    n, device = len(value), value.device
+    first = torch.randint(len(RACES), (n,), generator=random, device=device)
+    step = torch.randint(1, len(RACES), (n,), generator=random, device=device)
+    near, far = (functional.one_hot(at % len(RACES), len(RACES)).float() for at in (first, first + step))
+    return (near + far) / 2 + value[:, None] / 2 * (far - near)
+
+
+def _binary(logit: Tensor, target: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logit, target.clamp(0, 1), reduction="none")

@@ -1,0 +1,348 @@
+"""Training the manipulator: alternate latent critics, readers, patch critic and the encoder-decoder.
+
+Each run resumes from its last checkpoint, has a fixed seed, logs its curves and saves contact sheets of
+generated people only.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from portrayal.stimuli.faces import objective
+from portrayal.stimuli.faces.batches import FOLDS, Faces, disturbed, read_packed
+from portrayal.stimuli.faces.mask import oval
+from portrayal.stimuli.faces.network import AttributeReader, Decoder, Encoder, LatentCritics, PatchCritic
+
+PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the printed share is of
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The settings of a training run."""
+
+    steps: int = 12000
+    batch: int = 128
+    seed: int = 0
+    seconds: float = 480.0  # stop and save after this long; the next run resumes
+    rate: float = 3e-4
+    latent_rate: float = 6e-4
+    latent_steps: int = 2
+    noise: float = 0.3  # on the latent code, while training
+    likeness: float = 10.0
+    ignorance: float = 1.0
+    reach: float = 1.0
+    hold: float = 1.0
+    patch: float = 0.2
+    cycle: float = 2.0
+    rough: float = 3.0
+    small: float = 0.3
+    controls: bool = True  # False: a plain Fader network, which knows the main attribute only
+    every: int = 500  # steps between log rows
+
+
+class Trainer:
+    """All networks and optimisers of one run."""
+
+    def __init__(self, plan: Plan, faces: Faces, device: str) -> None:
+        torch.manual_seed(plan.seed)
+        self.plan, self.device, self.step = plan, device, 0
+        self.faces = faces.to(device)
+        if not plan.controls:
+            self.faces.values[:, 1:] = torch.nan
+        self.races = bool(objective.known(self.faces.values)[:, -1].any())
+        self.random = torch.Generator(device=device).manual_seed(plan.seed)
+        self.mask = torch.from_numpy(oval()).float().to(device)[None, None]
+        self.prior = objective.prior_of(self.faces.values)
+        self.networks = nn.ModuleDict(
+            {
+                "encoder": Encoder(),
+                "decoder": Decoder(),
+                "latent": LatentCritics(FOLDS),
+                "patch": PatchCritic(),
+                "readers": nn.ModuleList([AttributeReader(), AttributeReader((48, 96, 128, 160))]),
+            }
+        ).to(device, memory_format=torch.channels_last)
+        self.averaged = copy.deepcopy(self.networks).requires_grad_(False)
+        self.optimisers = self._optimisers()
+        self.log: dict[str, float] = {}
+
+    def _optimisers(self) -> dict[str, torch.optim.Optimizer]:
+        plan, nets = self.plan, self.networks
+        fused = self.device.startswith("cuda")
+
+        def adam(networks: list[str], rate: float, first: float, decay: float) -> torch.optim.Optimizer:
+            parameters = [each for name in networks for each in nets[name].parameters()]
+            return torch.optim.AdamW(parameters, rate, (first, 0.99), weight_decay=decay, fused=fused)
+
+        return {
+            "made": adam(["encoder", "decoder"], plan.rate, 0.5, 0.0),
+            "latent": adam(["latent"], plan.latent_rate, 0.5, 0.01),
+            "patch": adam(["patch"], plan.rate, 0.0, 0.0),
+            "readers": adam(["readers"], plan.rate, 0.9, 0.05),
+        }
+
+    def advance(self) -> None:
+        """Take one step of everything."""
+        for group in self.optimisers.values():
+            for options in group.param_groups:
+                options["lr"] = options.setdefault("initial_lr", options["lr"]) * self._warmth()
+        with torch.autocast(self.device.partition(":")[0], dtype=torch.bfloat16):
+            for _ in range(self.plan.latent_steps):
+                self._learn("latent", self._latent_loss())
+            self._learn("readers", self._reader_loss())
+            face, values, folds = self.faces.batch(self.plan.batch, self.random)
+            made = self._make(face, values)
+            self._learn("patch", self._patch_loss(face, made["face"].detach()))
+            self._learn("made", self._made_loss(face, values, folds, made))
+        self._average()
+        self.step += 1
+
+    def _warmth(self) -> float:
+        """Rise over 200 steps, then fall to a tenth over the last third."""
+        last = max(0.0, (self.step / self.plan.steps - 2 / 3) * 3)
+        return min(1.0, (self.step + 1) / 200) * (1 - 0.9 * min(1.0, last))
+
+    def _learn(self, name: str, loss: Tensor) -> None:
+        optimiser = self.optimisers[name]
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        parameters = [p for group in optimiser.param_groups for p in group["params"]]
+        nn.utils.clip_grad_norm_(parameters, 5.0)
+        optimiser.step()
+
+    def _code(self, face: Tensor) -> Tensor:
+        code = self.networks["encoder"](face.contiguous(memory_format=torch.channels_last)).float()
+        noise = torch.randn(code.shape, generator=self.random, device=self.device)
+        return code + self.plan.noise * noise
+
+    def _latent_loss(self) -> Tensor:
+        """Each critic learns from all folds but its own."""
+        face, values, folds = self.faces.batch(self.plan.batch, self.random)
+        with torch.no_grad():
+            code = self._code(face)
+        total = code.new_zeros(())
+        for fold, read in enumerate(self.networks["latent"](code).float()):
+            other = (folds != fold).float()
+            total = total + (objective.reading_loss(read, values) * other).sum() / other.sum()
+        self._note("latent", total / FOLDS)
+        return total
+
+    def _reader_loss(self) -> Tensor:
+        """Learn from disturbed and mixed photographs, so that its gradients mean something."""
+        face, values, _ = self.faces.batch(self.plan.batch, self.random)
+        share = torch.rand(len(face), 1, generator=self.random, device=self.device) ** 4
+        other = torch.randperm(len(face), generator=self.random, device=self.device)
+        mixed = torch.lerp(face, face[other], share[..., None, None])
+        seen = disturbed(mixed, self.random).contiguous(memory_format=torch.channels_last)
+        blend = torch.lerp(values, values[other], share)
+        losses = [
+            objective.reading_loss(reader(seen).float(), blend).mean() for reader in self.networks["readers"]
+        ]
+        self._note("reader", losses[0])
+        return torch.stack(losses).sum()
+
+    def _make(self, face: Tensor, values: Tensor) -> dict[str, Tensor]:
+        """Encode, rebuild with the face's own attributes, and edit towards drawn ones."""
+        code = self._code(face)
+        start = objective.filled(values)
+        go, aim = objective.targets(values, self._first(len(face)), self.random)
+        both = self.networks["decoder"](torch.cat([code, code]), torch.cat([start, go])).float()
+        rebuilt, changed = both.chunk(2)
+        edit = changed - rebuilt
+        return {
+            "code": code, "rebuilt": rebuilt, "edit": edit, "aim": aim,
+            "face": (face + self.mask * edit).clamp(-1.1, 1.1),
+        }  # fmt: skip
+
+    def _first(self, size: int) -> Tensor:
+        """Say whose gender is varied: half of the batch, or all of it where race is not labelled."""
+        share = (size + 1) // 2 if self.races else size
+        return torch.arange(size, device=self.device) < share
+
+    def _patch_loss(self, face: Tensor, made: Tensor) -> Tensor:
+        """Hinge loss of the patch critic."""
+        critic = self.networks["patch"]
+        real, fake = critic(face).float(), critic(made).float()
+        return torch.relu(1 - real).mean() + torch.relu(1 + fake).mean()
+
+    def _made_loss(self, face: Tensor, values: Tensor, folds: Tensor, made: dict[str, Tensor]) -> Tensor:
+        plan, ramp = self.plan, min(1.0, self.step / (0.15 * self.plan.steps))
+        reach, hold = self._guidance(face, made)
+        again = self.networks["encoder"](made["face"]).float()
+        terms = {
+            "likeness": plan.likeness * objective.likeness_loss(made["rebuilt"], face, self.mask),
+            "ignorance": plan.ignorance * ramp * self._ignorance(made["code"], folds),
+            "reach": plan.reach * ramp * reach,
+            "hold": plan.hold * ramp * hold,
+            "patch": -plan.patch * ramp * self.networks["patch"](made["face"]).float().mean(),
+            "cycle": plan.cycle * (again - made["code"].detach()).abs().mean(),
+            "rough": plan.rough * objective.roughness(made["edit"]),
+            "small": plan.small * (made["edit"].abs() * self.mask).mean(),
+        }
+        for name, term in terms.items():
+            self._note(name, term)
+        return torch.stack(list(terms.values())).sum()
+
+    def _ignorance(self, code: Tensor, folds: Tensor) -> Tensor:
+        """Each critic judges the fold it never saw, so that it cannot reward forgetting single faces."""
+        total = code.new_zeros(())
+        for fold, read in enumerate(self.networks["latent"](code).float()):
+            losses = objective.ignorance_loss(read, self.prior)
+            total = total + (losses * (folds == fold)).sum() / len(code)
+        return total
+
+    def _guidance(self, face: Tensor, made: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Ask the averaged readers, through the same disturbance of both pictures."""
+        first = self._first(len(face))
+        state = self.random.get_state()
+        seen = disturbed(made["face"], self.random)
+        self.random.set_state(state)
+        plain = disturbed(face, self.random)
+        pairs = []
+        for reader in self.averaged["readers"]:
+            with torch.no_grad():
+                before = reader(plain).float()
+            pairs.append(objective.keeping_loss(reader(seen).float(), before, made["aim"], first))
+        reach, hold = (torch.stack(list(terms)).mean() for terms in zip(*pairs, strict=True))
+        return reach, hold if self.plan.controls else 0 * hold
+
+    def _average(self) -> None:
+        """Keep a moving average of the weights, which is what is used in the end."""
+        keep = min(0.999, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            mine = [*self.averaged.parameters(), *self.averaged.buffers()]
+            theirs = [*self.networks.parameters(), *self.networks.buffers()]
+            torch._foreach_lerp_(mine, theirs, 1 - keep)
+
+    def _note(self, name: str, value: Tensor) -> None:
+        """Keep a running mean for the log, on the device."""
+        old = self.log.get(name)
+        now = value.detach()
+        self.log[name] = now if old is None else old + 0.02 * (now - old)  # type: ignore[assignment]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a later run needs to go on."""
+        return {
+            "plan": asdict(self.plan),
+            "step": self.step,
+            "networks": self.networks.state_dict(),
+            "averaged": self.averaged.state_dict(),
+            "optimisers": {name: each.state_dict() for name, each in self.optimisers.items()},
+            "random": self.random.get_state(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on where a checkpoint stopped."""
+        self.step = state["step"]
+        self.networks.load_state_dict(state["networks"])
+        self.averaged.load_state_dict(state["averaged"])
+        for name, each in self.optimisers.items():
+            each.load_state_dict(state["optimisers"][name])
+        self.random.set_state(state["random"].cpu())
+
+
+def train(packed: Path, out: Path, plan: Plan, device: str | None = None) -> dict[str, Any]:
+    """Train, or go on training, until the plan's steps or seconds are used up; returns figures of the run."""
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.backends.cudnn.benchmark = True
+    parts, about = read_packed(packed)
+    trainer = Trainer(plan, parts["train"], device)
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = out / "checkpoint.pt"
+    if checkpoint.exists():
+        trainer.load(torch.load(checkpoint, map_location=device, weights_only=True))
+    figures = _run(trainer, out, about)
+    torch.save(trainer.state(), checkpoint)
+    torch.save({"step": trainer.step, "plan": asdict(plan), **_weights(trainer)}, out / "weights.pt")
+    return figures
+
+
+def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
+    """Return the averaged weights that make the model, in half precision, as they ship."""
+    kept = {"encoder": "encoder", "decoder": "decoder", "reader": "readers.0"}
+    return {
+        name: {
+            key: value.half().cpu()
+            for key, value in trainer.averaged.get_submodule(path).state_dict().items()
+        }
+        for name, path in kept.items()
+    }
+
+
+def _run(trainer: Trainer, out: Path, about: dict[str, Any]) -> dict[str, Any]:
+    plan, begun, first = trainer.plan, time.monotonic(), trainer.step
+    work = 0.0
+    while trainer.step < plan.steps and time.monotonic() - begun < plan.seconds:
+        if trainer.step == first:
+            work = count_work(trainer)
+            _wait(trainer.device)
+            started, counted = time.monotonic(), trainer.step
+            continue
+        trainer.advance()
+        if trainer.step % plan.every == 0:
+            _write_row(trainer, out / "curves.csv", time.monotonic() - begun)
+    _wait(trainer.device)
+    spent = max(time.monotonic() - started, 1e-9) if trainer.step > first else 1.0
+    done = trainer.step - counted if trainer.step > first else 0
+    return {
+        "steps": trainer.step,
+        "seconds": time.monotonic() - begun,
+        "images_per_second": done * plan.batch / spent,
+        "tflops": done * work / spent / 1e12,
+        "peak_tflops": PEAK,
+        "peak_share": done * work / spent / 1e12 / PEAK,
+    }
+
+
+def count_work(trainer: Trainer) -> float:
+    """Return the floating-point operations of one step, counted by torch, while taking it."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        trainer.advance()
+    return float(counter.get_total_flops())
+
+
+def _wait(device: str) -> None:
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
+
+
+def _write_row(trainer: Trainer, path: Path, seconds: float) -> None:
+    row = {"step": trainer.step, "seconds": round(seconds, 1)}
+    row |= {name: round(float(value), 4) for name, value in trainer.log.items()}
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+    print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train from the command line, on a machine that has torch and nothing else of this package's needs."""
+    import argparse
+    from dataclasses import fields
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("packed", type=Path)
+    parser.add_argument("out", type=Path)
+    for field in fields(Plan):
+        kind = {"int": int, "float": float}.get(str(field.type), lambda text: text == "True")
+        parser.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default)
+    chosen = vars(parser.parse_args(arguments))
+    packed, out = chosen.pop("packed"), chosen.pop("out")
+    print(train(packed, out, Plan(**chosen)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Shares of people seen several times: by hand, against scipy, and what they must obey."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from portrayal.stats.shares import bounded_mean, change, clustered_share, sign_flip
+
+
+def test_one_picture_each_is_wilson_with_the_plain_variance():
+    # 30 of 100: variance .3 * .7 / 99, so 99 effective observations; Wilson with t(99) = 1.98422.
+    hits = np.array([1] * 30 + [0] * 70)
+    share = clustered_share(hits, np.ones(100))
+    z, n = stats.t.ppf(0.975, 99), 99
+    centre = (0.3 + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(0.21 / n + z**2 / (4 * n**2))
+    assert share.value == pytest.approx(0.3)
+    assert (share.low, share.high) == pytest.approx((centre - half, centre + half))
+
+
+def test_seeing_the_same_people_more_often_does_not_narrow_the_interval():
+    hits = np.array([1] * 4 + [0] * 6)
+    once, often = clustered_share(hits, np.ones(10)), clustered_share(hits * 50, np.full(10, 50))
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
+
+
+def test_nothing_seen_is_missing_and_all_alike_keeps_a_width():
+    assert np.isnan(clustered_share(np.zeros(3), np.zeros(3)).value)
+    share = clustered_share(np.ones(10), np.ones(10))
+    assert share.value == 1
+    assert share.low < 0.8
+
+
+def test_change_of_equal_shares_of_the_same_people_is_zero_with_no_width():
+    share = clustered_share(np.array([1, 0, 1, 0]), np.ones(4))
+    assert change(share, share).value == 0
+    # Perfectly correlated: what one share gains the other does too; only the skew of the ends remains.
+    assert change(share, share).high == pytest.approx(
+        share.high - share.value - (share.value - share.low), abs=1e-9
+    )
+
+
+def test_bounded_mean_by_hand():
+    # Ten zeros and the two made-up people: mean 0, variance 2/12, error sqrt(2/12/12) = .117851; t(9) = 2.262157.
+    found = bounded_mean(np.zeros(10))
+    assert found.value == 0
+    assert found.high == pytest.approx(0.117851 * 2.262157, abs=1e-5)
+    assert np.isnan(bounded_mean(np.array([0.5])).low)
+
+
+def test_sign_flip_is_the_exact_sign_test():
+    # 8 up, 2 down: two-sided binomial p = 2 * (1 + 10 + 45) / 1024 = .109375.
+    assert sign_flip(np.array([1.0] * 8 + [-1.0] * 2 + [0.0] * 5)) == pytest.approx(112 / 1024)
+    assert np.isnan(sign_flip(np.zeros(4)))
+
+
+@given(
+    st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 1]), min_size=2, max_size=9).filter(any)
+)
+def test_sign_flip_counts_every_flip(values):
+    values = np.array(values)
+    flips = 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1) - 1
+    naive = np.mean(np.abs(flips @ values) >= abs(values.sum()) - 1e-9)
+    assert sign_flip(values) == pytest.approx(naive)
+
+
+@pytest.mark.parametrize("people", [10, 60])
+def test_the_interval_of_a_change_covers(people):
+    # Two pictures a person in each condition; a change of .2 is planted; seed 0, 400 audits.
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(400):
+        taste = rng.normal(0, 1, people)
+        before = (rng.random((people, 2)) < stats.norm.cdf(taste - 0.5)[:, None]).sum(1)
+        after = (rng.random((people, 2)) < stats.norm.cdf(taste + 0.3)[:, None]).sum(1)
+        truth = stats.norm.cdf(0.3 / np.sqrt(2)) - stats.norm.cdf(-0.5 / np.sqrt(2))
+        found = change(
+            clustered_share(after, np.full(people, 2)), clustered_share(before, np.full(people, 2))
+        )
+        inside += found.low <= truth <= found.high
+    assert 0.92 <= inside / 400 <= 0.99
