@@ -337,8 +337,9 @@ def test_another_two_tower_model_runs_through_transformers(tmp_path):
     )
     tokenizer.save_pretrained(tmp_path)
     towers = TransformersPair(tmp_path)
-    arrays = np.stack([Preparation(32).array(small_clip.picture(seed)) for seed in range(2)])
+    pixels = np.stack([Preparation(32).pixels(small_clip.picture(seed)) for seed in range(2)])
+    arrays = Preparation(32).normal(pixels)
     with torch.no_grad():
         expected = model.vision_model(pixel_values=torch.from_numpy(arrays)).pooler_output.numpy()
-    assert np.abs(towers.pictures(arrays) - expected).max() < 1e-4
+    assert np.abs(towers.pictures(pixels) - expected).max() < 1e-4
     assert towers.texts(["a person", "happy"]).shape == (2, 32)

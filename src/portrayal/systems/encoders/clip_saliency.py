@@ -153,12 +153,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
     own = validate(SaliencySettings, settings.parameters, f"parameters of system {settings.name!r}")
     path = find_model(own.path, folder, own.download)
     return ClipSaliency(
-        name=settings.name,
-        kind="tagger",
-        identity=f"clip_saliency:{own.path}:{fingerprint(path)}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"),
         own=own,
         path=path,
         folder=folder,

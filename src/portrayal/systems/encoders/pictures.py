@@ -31,9 +31,13 @@ class Preparation:
 
     def array(self, picture: Any) -> np.ndarray:
         """Return a picture as float32, channels first."""
-        pixels = self.pixels(picture).astype(np.float32) / 255
-        normal = (pixels - np.asarray(self.mean, np.float32)) / np.asarray(self.deviation, np.float32)
-        return np.ascontiguousarray(normal.transpose(2, 0, 1))
+        return self.normal(self.pixels(picture)[None])[0]
+
+    def normal(self, pixels: np.ndarray) -> np.ndarray:
+        """Return 8-bit pixels (batch x side x side x 3) normalised, as float32, channels first."""
+        scaled = pixels.astype(np.float32) / 255
+        normal = (scaled - np.asarray(self.mean, np.float32)) / np.asarray(self.deviation, np.float32)
+        return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
 
     def pixels(self, picture: Any) -> np.ndarray:
         """Return the cut-out as 8-bit pixels, side x side x 3."""

@@ -30,8 +30,8 @@ class Towers:
         """Return one embedding per text."""
         raise PortrayalError("this encoder reads pictures only. Use it for image-image tests.")
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Return one embedding per prepared picture (batch x 3 x side x side)."""
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Return one embedding per cut-out picture (8 bit, batch x side x side x 3)."""
         raise PortrayalError("this encoder reads texts only.")
 
 
@@ -102,22 +102,22 @@ class TowerEncoder(BaseSystem):
         if not questions or self._towers is None:
             return {}
         with ThreadPoolExecutor(DECODERS) as pool:
-            arrays = list(pool.map(self._prepare, questions))
+            cuts = list(pool.map(self._prepare, questions))
         found: dict[str, np.ndarray | Exception] = {
-            question.hash: array
-            for question, array in zip(questions, arrays, strict=True)
-            if isinstance(array, Exception)
+            question.hash: cut
+            for question, cut in zip(questions, cuts, strict=True)
+            if isinstance(cut, Exception)
         }
-        good = [(q, a) for q, a in zip(questions, arrays, strict=True) if not isinstance(a, Exception)]
+        good = [(q, a) for q, a in zip(questions, cuts, strict=True) if not isinstance(a, Exception)]
         if good:
-            vectors = self._towers.pictures(np.stack([array for _, array in good]))
+            vectors = self._towers.pictures(np.stack([cut for _, cut in good]))
             found |= {question.hash: vector for (question, _), vector in zip(good, vectors, strict=True)}
         return found
 
     def _prepare(self, question: Question) -> np.ndarray | Exception:
         try:
             picture = open_image(question.image_bytes())
-            return self._towers.preparation.array(picture)  # type: ignore[union-attr]
+            return self._towers.preparation.pixels(picture)  # type: ignore[union-attr]
         except OSError as error:
             return CallFailed(f"the picture cannot be read ({type(error).__name__})")
         except CallFailed as error:
