@@ -270,6 +270,12 @@ def test_a_larger_cut_than_the_picture_is_filled_as_transformers_does():
     assert np.abs(Preparation(65, shortest=40).array(picture) - theirs).max() < 1e-3
 
 
+def test_processes_that_decode_give_the_same(saved, reference, tmp_path):
+    folder, _ = saved
+    found = answers(open_clip(folder, path=".", decoders=1), questions(tmp_path, reference[0]))
+    assert_equal(found, reference)
+
+
 def test_mixed_precision_stays_close(saved, reference, tmp_path):
     folder, _ = saved
     found = answers(open_clip(folder, path=".", precision="bfloat16"), questions(tmp_path, reference[0]))

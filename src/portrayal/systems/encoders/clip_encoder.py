@@ -41,6 +41,7 @@ class ClipSettings(Settings):
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     batch: int = Field(default=64, ge=1)
     cache: str | None = None  # a file; embeddings are then kept between runs
+    decoders: int = Field(default=0, ge=0)  # processes that decode pictures; worth it for thousands of JPEGs
     download: bool = False
 
 
@@ -175,6 +176,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
         batch=own.batch,
         model_hash=f"{model}:{own.architecture or ''}:{own.precision}",
         cache=folder / own.cache if own.cache else None,
+        decoders=own.decoders,
         own=own,
         path=path,
     )

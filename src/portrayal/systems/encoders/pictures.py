@@ -65,6 +65,17 @@ def open_image(data: bytes) -> Any:
         raise CallFailed(f"the picture cannot be read ({type(error).__name__})") from None
 
 
+def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
+    """Read, decode and cut one picture; what cannot be read is given back as an error, not raised."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return preparation.pixels(open_image(file.read()))
+    except OSError as error:
+        return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+    except CallFailed as error:
+        return error
+
+
 def folder_preparation(folder: Path, side: int) -> Preparation:
     """Read how a folder prepares pictures (transformers, OpenCLIP); CLIP's own preparation where it does not say."""
     if (folder / "open_clip_config.json").is_file():
