@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "associations/emotion_words": "portrayal.audits.associations.emotion_words",
     "associations/labels": "portrayal.audits.associations.labels",
     "associations/depictions": "portrayal.audits.associations.depictions",
+    "associations/saliency": "portrayal.audits.associations.saliency",
 }
 
 
