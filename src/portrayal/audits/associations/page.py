@@ -19,7 +19,7 @@ def charts(measured: Measured) -> list[Chart]:
     curves = [
         _curve(number, system, rows) for number, (system, rows) in enumerate(_specified(measured), start=1)
     ]
-    return [_effect_sizes(measured), *curves]
+    return [_effect_sizes(measured), *_effect_table(measured), *curves]
 
 
 def _effect_sizes(measured: Measured) -> Chart:
@@ -33,6 +33,20 @@ def _effect_sizes(measured: Measured) -> Chart:
         "The pooled deviation holds the group difference itself, so d stays between -2 and 2 for sides of equal size.",
         forest(main, label="group", axis="d"),
     )
+
+
+def _effect_table(measured: Measured) -> list[Chart]:
+    """Where several models took several tests: the paper's table of effect sizes."""
+    from portrayal.audits.associations.effect_table import effect_table
+
+    tested = measured.results.filter((pl.col("measure") == "eat") & pl.col("value").is_not_null())
+    if min(tested["system"].n_unique(), tested["group"].n_unique()) < 2:
+        return []
+    text = (
+        "d of each test for each model. Shading grows with d where it is positive, that is, where it agrees with "
+        "the stereotype; * marks p < .05, uncorrected."
+    )
+    return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results))]
 
 
 def _curve(number: int, system: str, rows: pl.DataFrame) -> Chart:
