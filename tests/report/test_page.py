@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
@@ -364,3 +366,26 @@ def test_a_manifest_of_many_hashes_is_cut(page):
 
 def test_rendering_twice_gives_the_same_page(html):
     assert render(five_sections(), "Five audits") == html
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)  # polars holds no lone surrogates
+
+
+@settings(max_examples=25, deadline=None)
+@given(ANY_TEXT, ANY_TEXT, st.floats(), st.floats(), st.integers(0, 10**12))
+def test_no_text_and_no_number_breaks_the_page(text, other, value, low, n):
+    row = {
+        "audit": "associations",
+        "system": text,
+        "measure": other,
+        "group": text,
+        "contrast": other,
+        "n": n,
+    }
+    table = results(
+        [{**row, "value": value, "low": low, "high": value, "p": 0.5, "note": text, "unit": other}] * 2
+    )
+    html = quick(measured=Measured(table, warnings=(text,)), findings=[Finding(text, 1)], study_name=other)
+    page = read(html)
+    assert len(page.find("section", class_="audit")) == 1
+    assert page.find("script") == []
