@@ -58,7 +58,7 @@ def test_a_section_says_all_there_is_to_know(page):
     assert "Do result lists repeat the gender stereotype in the query?" in text
     assert "720 questions to 3 systems; 708 answered (98%)." in text  # 3 x 240, of which 4 each refused
     assert "Asked in 1 wave, 2026-01-05 10:00 to 2026-01-05 10:12 UTC." in text
-    assert "p is adjusted by Holm's method over the declared family: 12 tests of gsr." in text
+    assert "p is adjusted by Holm's method over the declared family of 12 tests: Gender stereotype" in text
     assert "Gender labels were assigned by annotators from pictures" in text
     assert len(section.find("figure")) == 2
 
@@ -322,6 +322,12 @@ def test_a_table_writes_each_column_alike():
     page = read(quick(tables=[ReportTable("t", "T", "", table)]))
     rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
     assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
+
+
+def test_a_study_without_correction_says_so():
+    assert "p is not adjusted: the study declared no correction." in quick(
+        manifest={"family": {"method": "none"}}
+    )
 
 
 def test_the_title_says_when_and_with_what(page):
