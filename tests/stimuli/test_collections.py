@@ -13,6 +13,7 @@ from portrayal.errors import PortrayalError
 from portrayal.stimuli.collections import (
     check_run,
     collection_of,
+    in_batches,
     read_collection,
     read_qrels,
     read_run,
@@ -81,7 +82,7 @@ def test_documents_are_streamed_not_held(tmp_path: Path) -> None:
     documents = read_collection(path).documents()
     assert next(documents) == ("0", "x" * 1000)
     assert next(documents)[0] == "1"
-    assert [len(batch) for batch in read_collection(path).batches(2000)] == [2000, 2000, 1000]
+    assert [len(batch) for batch in in_batches(read_collection(path).documents(), 2000)] == [2000, 2000, 1000]
 
 
 def test_a_beir_folder(tmp_path: Path) -> None:
