@@ -1,6 +1,7 @@
 """How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
 
-Documents are ordered by score, whatever their rank column says; equal scores by document id, descending.
+Documents are ordered by score in single precision, whatever their rank column says; equal scores by document id,
+descending.
 Documents nobody judged are not relevant. The gain of nDCG is the relevance level itself, negative levels gain 0.
 
 References
@@ -74,7 +75,10 @@ def quality(
     """
     functions = {name: _function(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    ranked = frame.sort("score", "doc", descending=True).group_by("query").agg("doc")
+    score = pl.col("score").cast(
+        pl.Float32
+    )  # trec_eval keeps scores in single precision: what is equal there ties
+    ranked = frame.sort(score, "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
