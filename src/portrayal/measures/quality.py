@@ -1,7 +1,6 @@
 """How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
 
-Documents are ordered by score in single precision, whatever their rank column says; equal scores by document id,
-descending.
+Documents are ordered by score, whatever their rank column says; equal scores by document id, descending.
 Documents nobody judged are not relevant. The gain of nDCG is the relevance level itself, negative levels gain 0.
 
 References
@@ -51,6 +50,7 @@ def quality(
     measures: tuple[str, ...] = MEASURES,
     level: int = 1,
     complete: bool = True,
+    hopeless: bool = False,
 ) -> pl.DataFrame:
     """Measure a run, one row per query that has a relevant document.
 
@@ -66,24 +66,24 @@ def quality(
         From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
     complete
         Whether a judged query without results counts 0 (trec_eval's `-c`); else it is left out.
+    hopeless
+        Whether a judged query without any relevant document counts 0, as trec_eval has it; by default it is left out,
+        since no ranking could do better.
 
     Returns
     -------
     DataFrame
-        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left out,
-        as are queries without a relevant document, of which no measure can say anything.
+        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left
+        out.
     """
     functions = {name: _function(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    score = pl.col("score").cast(
-        pl.Float32
-    )  # trec_eval keeps scores in single precision: what is equal there ties
-    ranked = frame.sort(score, "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
+    ranked = frame.sort("score", "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
         docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
-        if not (ideal >= level).any() or not (docs or complete):
+        if not ((ideal >= level).any() or hopeless) or not (docs or complete):
             continue
         gains = np.array([judged.get(doc, 0) for doc in docs], np.float64)
         values = {name: function(gains, ideal, level) for name, function in functions.items()}
