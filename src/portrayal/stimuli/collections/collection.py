@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from portrayal.errors import PortrayalError
 
@@ -59,10 +59,18 @@ class Collection:
         return [query for query in self.queries if query in self.qrels]
 
 
-def in_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Stream lists of at most `size` documents."""
-    stream = iter(documents)
-    while batch := list(islice(stream, size)):
+def in_batches(
+    documents: Iterable[Document], size: int, characters: float = math.inf
+) -> Iterator[list[Document]]:
+    """Stream lists of at most `size` documents; a list ends with the document that brings it to `characters`."""
+    batch, length = list[Document](), 0
+    for document in documents:
+        batch.append(document)
+        length += len(document[1])
+        if len(batch) >= size or length >= characters:
+            yield batch
+            batch, length = [], 0
+    if batch:
         yield batch
 
 
