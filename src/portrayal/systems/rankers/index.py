@@ -21,9 +21,8 @@ from portrayal.errors import PortrayalError
 from portrayal.language.tokens import Tokeniser, stop_words, words
 from portrayal.stimuli.collections import in_batches
 
-BATCH = (
-    1000  # documents; about a megabyte of text, so that the arrays of a batch stay in the processor's cache
-)
+# About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
+BATCH, CHARACTERS = 1000, 2_000_000
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     tokeniser = Tokeniser(stop_words() if stop is None else stop)
     names: list[str] = []
     blocks: list[_Block] = []
-    for batch in in_batches(documents, BATCH):
+    for batch in in_batches(documents, BATCH, CHARACTERS):
         ids, borders = tokeniser.encode([text for _, text in batch])
         blocks.append(_block(ids, borders, len(names), len(tokeniser.vocabulary)))
         names.extend(name for name, _ in batch)
