@@ -25,7 +25,10 @@ def test_chicago_faces_by_name_and_norming_sheet(tmp_path):
     (tmp_path / "norms.csv").write_text("Model,Race,Gender,Age\nAF-200,A,F,32.5\nBM-001,B,M,27\n")
     people = load_chicago_faces(tmp_path, tmp_path / "norms.csv")
     assert people.select("person", "gender", "race", "Age").rows() == [
-        ("AF-200", "female", "Asian", "32.5"), ("BM-001", "male", "Black", "27"), ("LF-213", "female", "Latinx", None)]  # fmt: skip
+        ("AF-200", "female", "Asian", "32.5"),
+        ("BM-001", "male", "Black", "27"),
+        ("LF-213", "female", "Latinx", None),
+    ]
     assert set(people["consent"]) == {""}  # pictures of real people stay here unless the study says otherwise
     with pytest.raises(PortrayalError, match="no Chicago Face Database picture"):
         load_chicago_faces(tmp_path / "nowhere")
