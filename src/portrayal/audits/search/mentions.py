@@ -119,10 +119,19 @@ def _bars(material: Material, system: str, outcomes: dict[str, str]) -> pl.DataF
     table = representation(
         np.array([scores[query] for query in usable]),
         [outcomes[query] for query in usable],
-        sorted(material.settings.bins),
+        _edges(material, np.array([scores[query] for query in usable])),
         material.settings.poles,
     )
     return table.with_columns(system=pl.lit(system))
+
+
+def _edges(material: Material, scores: np.ndarray) -> list[float]:
+    """Return the edges of the bins: those of the study, else those that part the queries into fifths."""
+    if material.settings.bins is not None:
+        return sorted(material.settings.bins)
+    return (
+        sorted({float(edge) for edge in np.quantile(scores, [0.2, 0.4, 0.6, 0.8])}) if len(scores) else [0.0]
+    )
 
 
 def _groups(material: Material) -> list[str]:
