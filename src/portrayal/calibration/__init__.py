@@ -16,6 +16,7 @@ CALIBRATIONS = {
     "associations": "portrayal.calibration.associations",
     "search": "portrayal.calibration.search",
     "contexts": "portrayal.calibration.contexts",
+    "captions": "portrayal.calibration.captions",
 }
 
 
