@@ -12,7 +12,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 $(VENV)/.demo: pyproject.toml requirements/parts.txt requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
-	$(PIP) install $(CONSTRAINTS) -e .
+	$(PIP) install $(CONSTRAINTS) -e '.[language]'
 	$(PIP) install --no-deps --require-hashes -r requirements/parts.txt
 	touch $@
 

@@ -84,7 +84,7 @@ def regressions() -> None:
               f"largest gradient {found.gradient.max():.1e}")  # fmt: skip
     fits = len(SIZES) * SPLITS
     grid = spent / fits * TYPES * SPLITS
-    print(f"smallest ratio {min(ratios):.1f}, largest difference {worst:.1e}; {fits:,} fits took {spent:.0f} s of processor time: "
+    print(f"smallest ratio {min(ratios):.1f}, largest difference {worst:.1e}; {fits:,} fits took {spent:.0f} s: "
           f"the grid of {TYPES} x {SPLITS:,} would take {grid / 60 / 2:.0f} minutes on 2 cores (processor time)")  # fmt: skip
 
 

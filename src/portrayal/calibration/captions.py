@@ -43,7 +43,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     seeds = np.random.SeedSequence(seed).generate_state(runs).tolist()
     by_technique = {phantom.technique: name for name, phantom in PHANTOMS.items() if phantom.technique}
     alarms = _false_alarms(seeds)
-    conditions = []
+    conditions: list[dict[str, Any]] = []
     for key in TESTED:
         name = by_technique[key]
         used = _fewer(key, seeds)

@@ -68,10 +68,11 @@ def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[
     """Return `number` scenes; groups are even and independent of all but what the world ties to them."""
     world = world or World()
     rng = np.random.default_rng(seed)
-    groups = rng.integers(0, 2, (number, 2))
-    choices = rng.integers(0, 6, (number, 3))
+    groups = rng.integers(0, 2, (number, 2)).tolist()
+    choices = rng.integers(0, 6, (number, 3)).tolist()
+    chances = rng.random((number, 7)).tolist()
     return [
-        _scene(f"scene-{i:05d}", *groups[i].tolist(), choices[i].tolist(), rng.random(7).tolist(), world)
+        _scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world)
         for i in range(number)
     ]
 
