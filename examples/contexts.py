@@ -35,7 +35,9 @@ def main() -> None:
     results = answer_questions(pictures, Design(factors=("gender",), stereotypes=stereotypes))
     shown = results.filter(pl.col("measure").is_in(["congruence", "gender_f1_overall", "inferred_count"]))
     for row in shown.iter_rows(named=True):
-        print(f"{row['measure']:18} {row['group']:22} {row['value']:6.2f} ({row['low']:.2f} to {row['high']:.2f}), n = {row['n']}")
+        print(
+            f"{row['measure']:18} {row['group']:22} {row['value']:6.2f} ({row['low']:.2f} to {row['high']:.2f}), n = {row['n']}"
+        )
 
 
 if __name__ == "__main__":

@@ -139,7 +139,9 @@ def test_people_in_both_sets_get_both_p_values() -> None:
     assert found["measure"].to_list() == ["eat", "eat_unpaired"]
     assert "within person" in found["note"][0]
     assert found["p"][0] * 8 == pytest.approx(round(found["p"][0] * 8))  # of 2^3 arrangements
-    assert found["p"][1] * 20 == pytest.approx(round(found["p"][1] * 20), abs=1e-2)  # of C(6, 3)
+    assert found["p"][1] * 20 == pytest.approx(round(found["p"][1] * 20))  # of C(6, 3)
+    assert found["value"][0] == found["value"][1]
+    assert "taken as different people" in found["note"][1]
     assert found["p_adjusted"][1] is None  # the family is the declared measure alone
 
 

@@ -140,7 +140,7 @@ def test_measures_are_put_into_words_where_the_audit_has_them():
     section = make_section(with_charts=False)
     audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
     headings = [one.text for one in read(quick(audit=audit)).find("h4")]
-    assert headings[:2] == ["Association test, effect size in d", "refusal rate in share of questions"]
+    assert headings[:2] == ["Association test, effect size in d", "Further measures"]
 
 
 def test_unfinished_work_is_said_before_anything_else(page):
@@ -151,6 +151,15 @@ def test_unfinished_work_is_said_before_anything_else(page):
     assert "36 of 720 questions have no answer yet (30 planned and 6 unknown)." in first.text
     assert "14 of 480 questions failed and count as missing." in first.text
     assert "The reader saw the gender cue change in only 61% of the faces" in first.text
+
+
+def test_many_warnings_do_not_bury_the_page():
+    section = make_section(
+        with_charts=False, warnings=tuple(f"Check {number} failed." for number in range(9))
+    )
+    banner = read(render([section], "t")).find("div", class_="banner")[0]
+    assert banner.find("details")[0].find("summary")[0].text == "6 more warnings"
+    assert len(banner.find("li")) == 9
 
 
 def test_finished_work_without_warnings_has_no_banner():
@@ -241,20 +250,55 @@ def test_a_picture_that_comes_as_png_stands_in_the_page():
     assert picture.attributes["alt"] == "Faces that do not exist. Two rows of five."
 
 
+def numbered_rows(page) -> list:
+    return [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
+
+
 def test_long_results_are_folded_and_cited_rows_are_kept():
     row = {"audit": "search", "measure": "gsr", "system": "A", "value": 0.1, "low": 0.0, "high": 0.2, "n": 5}
     many = results([{**row, "group": f"query {number}"} for number in range(1000)])
     html = quick(measured=Measured(many), findings=[Finding("One query stands out.", 900)], tables=[])
     page = read(html)
-    rows = [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
+    rows = numbered_rows(page)
     assert len(rows) == SHOWN + 1
     assert rows[-1].attributes["id"] == "associations-row-901"
-    assert (
-        len([one for one in page.find("details")[0].find("tr") if one.attributes.get("id")])
-        == SHOWN + 1 - OPEN
-    )
-    assert "699 further rows in results.csv" in page.text
+    assert len(numbered_rows(page.find("details")[0])) == SHOWN + 1 - OPEN
+    assert f"{1000 - SHOWN - 1} further rows in results.csv" in page.text
     assert page.find("a", class_="trace")[0].attributes["href"] == "#associations-row-901"
+
+
+def test_measures_no_finding_speaks_of_are_folded():
+    page = read(quick())  # the findings speak of effect_size; refusal_rate is the other measure
+    folded = page.find("details", class_="block")
+    assert [one.find("summary")[0].text for one in folded] == ["refusal rate in share of questions · 1 row"]
+    assert len(numbered_rows(page)) == 7
+
+
+def test_the_declared_family_is_never_folded():
+    section = make_section(with_charts=False)
+    page = read(quick(audit=replace(section.audit, family=("refusal_rate",))))
+    assert page.find("details", class_="block") == []
+
+
+def test_many_charts_are_folded_but_not_the_specification_curve():
+    bar = Chart("bar", "Bar", "Words.", png=b"x")
+    names = ["a", "b", "c", "d", "e", "f", "specification_curve"]
+    page = read(quick(charts=[replace(bar, name=name) for name in names]))
+    folded = page.find("details", class_="more")[0]
+    assert [one.attributes["id"] for one in folded.find("figure")] == ["associations-e", "associations-f"]
+    assert len(page.find("figure")) == 7
+
+
+def test_a_simulated_system_is_never_taken_for_a_real_one():
+    section = make_section(with_charts=False)
+    first = section.measured.results["system"][0]
+    systems = [{**one, "use": "phantom:x"} if one["name"] == first else one for one in section.systems]
+    page = read(quick(systems=systems))
+    badges = page.find("span", class_="badge")
+    assert (
+        len(badges) == 2
+    )  # the first finding, in the summary and in the section; the second is of the other
+    assert f"Simulated: {first}. Its answers were planted" in page.text
 
 
 def test_a_finding_without_a_row_leads_nowhere():
@@ -276,6 +320,17 @@ def test_a_table_writes_each_column_alike():
     page = read(quick(tables=[ReportTable("t", "T", "", table)]))
     rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
     assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
+
+
+def test_the_title_says_when_and_with_what(page):
+    header = page.find("header", class_="masthead")[0].text
+    assert header.endswith("Answers recorded 2026-01-05; measured with Portrayal 0.1.0.")
+
+
+def test_an_empty_table_says_none():
+    page = read(quick(tables=[ReportTable("t", "Words not found", "", pl.DataFrame({"word": []}))]))
+    block = next(one for one in page.find("div", class_="block") if "Words not found" in one.text)
+    assert block.text == "Words not found None."
 
 
 def test_results_of_no_row_and_sections_of_no_kind():

@@ -24,6 +24,7 @@ from portrayal.report import words
         (12345678, "12,345,678"),
         (0.0000042, "4.2 × 10⁻⁶"),
         (-0.0000042, "−4.2 × 10⁻⁶"),
+        (3.6e-17, "0"),  # what 0.1 + 0.2 - 0.3 and the like leave
         (None, "–"),
         (math.nan, "–"),
         (math.inf, "–"),
@@ -48,6 +49,7 @@ def test_numbers(value, written):
         ((None, None, None), ("–", "")),
         ((math.nan, math.nan, math.nan), ("–", "")),
         ((0.0, 0.0, 0.2775), ("0.00", "[0.00, 0.28]")),
+        ((0.0, 5.6e-17, 0.2775), ("0.00", "[0.00, 0.28]")),
     ],
 )
 def test_an_interval_sets_the_decimals(triple, written):

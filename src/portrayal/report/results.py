@@ -10,8 +10,8 @@ import polars as pl
 
 from portrayal.report.words import is_missing, number, plain
 
-SHOWN = 300  # rows of one section in the page; the files have them all
-OPEN = 40  # rows of one measure before the rest is folded
+SHOWN = 60  # rows of one measure in the page; the files have them all
+OPEN = 12  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
 LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
@@ -27,13 +27,17 @@ def result_blocks(
 ) -> list[dict[str, Any]]:
     """Return the blocks of a results table, in the order the measures appear.
 
-    A block holds the rows of one measure and unit. Rows a finding cites are always kept. `names` puts
-    measures into words.
+    A block holds the rows of one measure and unit, cut where they are many; rows a finding cites are always
+    kept. `names` puts measures into words.
     """
-    numbered = results.with_row_index("row")
-    kept = numbered.filter((pl.col("row") < SHOWN) | pl.col("row").is_in(list(cited)))
-    groups = kept.group_by(["measure", "unit"], maintain_order=True)
-    return [_block(group.to_dicts(), measure, unit, anchor, names) for (measure, unit), group in groups]
+    groups = results.with_row_index("row").group_by(["measure", "unit"], maintain_order=True)
+    blocks = []
+    for (measure, unit), group in groups:
+        place = pl.int_range(pl.len())
+        kept = group.filter((place < SHOWN) | pl.col("row").is_in(list(cited)))
+        block = _block(kept.to_dicts(), measure, unit, anchor, names)
+        blocks.append({**block, "height": group.height, "hidden": group.height - kept.height})
+    return blocks
 
 
 def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str]) -> dict[str, Any]:
@@ -44,6 +48,7 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping
     scale = Scale.of(rows)
     shown = [_row(row, anchor, scale, common) for row in rows]
     return {
+        "name": measure,
         "measure": names.get(measure) or plain(measure or "unnamed measure"),
         "unit": unit,
         "note": "; ".join(common),

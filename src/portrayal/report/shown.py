@@ -24,14 +24,20 @@ def shown_view(stimuli: pl.DataFrame | None) -> dict[str, Any] | None:
     """
     if stimuli is None or stimuli.is_empty():
         return None
-    factors = [name for name in stimuli.columns if name not in STIMULI]
-    rows = [(plain(name), told) for name in factors if (told := _levels(stimuli[name]))]
+    rows = [(plain(name), told) for name in _varied(stimuli) if (told := _levels(stimuli[name]))]
     origins = [(name, told) for name in ("source", "license", "consent") if (told := _levels(stimuli[name]))]
     return {
         "sentence": _kinds(stimuli["kind"]),
         "rows": [*rows[:FACTORS], *origins],
         "examples": _examples(stimuli),
     }
+
+
+def _varied(stimuli: pl.DataFrame) -> list[str]:
+    """Return the factors that differ between stimuli; one that never does tells nothing."""
+    factors = [name for name in stimuli.columns if name not in STIMULI]
+    flat = [name for name in factors if not stimuli[name].dtype.is_nested()]
+    return [name for name in flat if stimuli[name].n_unique() > 1]
 
 
 def _kinds(kinds: pl.Series) -> str:
@@ -43,7 +49,7 @@ def _levels(column: pl.Series) -> str:
     """Name the levels of a factor with their counts, or how many there are when they are many."""
     known = column.drop_nulls()
     known = known.filter(known != "") if known.dtype == pl.String else known
-    if known.is_empty() or known.dtype.is_nested():
+    if known.is_empty():
         return ""
     different = known.n_unique()
     if different > LEVELS:

@@ -38,6 +38,14 @@ def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"columns": titles, "rows": rows}
 
 
+def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of systems that only play a part: what they do was planted, and says nothing of a real one."""
+    played = [
+        one for one in systems if str(one.get("use") or one.get("identity") or "").startswith("phantom")
+    ]
+    return [str(system.get("name")) for system in played]
+
+
 def without_secrets(value: Any, key: str = "") -> Any:
     """Return the value with credentials taken out, by the names they go under and inside addresses."""
     if _SECRET.search(key) and value not in (None, ""):

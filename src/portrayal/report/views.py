@@ -10,16 +10,18 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from portrayal.audits.base import Finding
 from portrayal.report.drawing import Drawing, prefixed
-from portrayal.report.provenance import asked, family, manifest_rows
+from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
 from portrayal.report.shown import shown_view
-from portrayal.report.systems import system_rows
+from portrayal.report.systems import simulated, system_rows
 from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
+OPEN_CHARTS = 4  # further ones are folded
 OPEN_ROWS = 12  # longer tables are folded
 P_VALUES = ("p", "p_value", "p_adjusted")
 MANY = {"study": "studies"}
@@ -44,29 +46,33 @@ def page_view(
         "dark": Markup(dark_rules()),
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
-        "warned": [one for one in shown if one["warnings"]],
+        "warned": [warning for section in sections for warning in warnings(section)],
         "failed": [line for section in sections if (line := failed(section))],
         "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
+        "recorded": recorded([section.manifest for section in sections]),
     }
 
 
 def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything the template of one section needs."""
-    cited = {finding.row for finding in section.findings}
-    blocks = result_blocks(section.measured.results, section.anchor, cited, section.audit.names)
-    rows = section.measured.results.height
+    results = section.measured.results
+    cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
+    blocks = result_blocks(results, section.anchor, cited, section.audit.names)
+    main = {results["measure"][row] for row in cited} | set(section.audit.family)
+    charts = [chart_view(drawing) for drawing in drawings]
     return {
         "anchor": section.anchor,
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": [finding_view(finding, rows, section.anchor) for finding in section.findings],
-        "blocks": blocks,
-        "rows": rows,
-        "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
-        "charts": [chart_view(drawing) for drawing in drawings],
+        "findings": [finding_view(finding, section) for finding in section.findings],
+        "simulated": listed(simulated(section.systems)),
+        "blocks": [block for block in blocks if block["name"] in main] or blocks,
+        "further": [block for block in blocks if block["name"] not in main] if main else [],
+        "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
+        "further_charts": [drawn for place, drawn in enumerate(charts) if not _first(place, drawn)],
         "tables": tables_view(section),
         "shown": shown_view(section.stimuli),
         "systems": system_rows(section.systems),
@@ -81,10 +87,21 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
     }
 
 
-def finding_view(finding: Any, rows: int, anchor: str) -> dict[str, Any]:
-    """Return the sentence and the address of the row it speaks of."""
-    row = f"{anchor}-row-{finding.row + 1}" if 0 <= finding.row < rows else ""
-    return {"sentence": finding.sentence, "row": row, "number": finding.row + 1}
+def _first(place: int, drawn: dict[str, Any]) -> bool:
+    """Tell whether a chart is seen at once: the first few, and the specification curve."""
+    return place < OPEN_CHARTS or "specification" in drawn["name"]
+
+
+def finding_view(finding: Finding, section: Section) -> dict[str, Any]:
+    """Return the sentence, the address of the row it speaks of, and whether that row is of a simulated system."""
+    results = section.measured.results
+    known = 0 <= finding.row < results.height
+    return {
+        "sentence": finding.sentence,
+        "row": f"{section.anchor}-row-{finding.row + 1}" if known else "",
+        "number": finding.row + 1,
+        "simulated": known and results["system"][finding.row] in simulated(section.systems),
+    }
 
 
 def chart_view(drawing: Drawing) -> dict[str, Any]:
@@ -144,6 +161,12 @@ def unfinished(section: Section) -> dict[str, Any] | None:
         "sentence": f"{missing:,} of {plural(section.questions(), 'question')} "
         f"{'has' if missing == 1 else 'have'} no answer yet ({listed(parts)}).",
     }
+
+
+def warnings(section: Section) -> list[dict[str, Any]]:
+    """Return the banner's lines about checks that did not hold."""
+    about = {"anchor": section.anchor, "title": section.audit.title}
+    return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
 
 
 def failed(section: Section) -> dict[str, Any] | None:

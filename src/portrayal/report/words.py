@@ -9,6 +9,7 @@ from typing import Any
 
 MISSING = "–"
 MINUS = "\u2212"
+DUST = 1e-12  # what adding and taking away leaves of zero
 # Characters an XML text may not hold, and those that turn the reading direction: both can come from a system.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
@@ -70,10 +71,12 @@ def number(value: Any, places: int | None = None) -> str:
         return MISSING
     if isinstance(value, int):
         return _signed(f"{value:,}")
+    if abs(value) < DUST:
+        value = 0.0
+    if places is None and value and round(abs(value), 5) == 0:
+        return _scientific(value)
     if places is None:
         places = 0 if abs(value) >= 1000 or float(value).is_integer() else decimals(value)
-    if value and round(abs(value), max(places, 5)) == 0:
-        return _scientific(value)
     return _signed(f"{value:,.{places}f}")
 
 

@@ -95,6 +95,12 @@ SYSTEMS: dict[str, Entry] = {
         "CLIP, OpenCLIP and other two-tower models from a folder, a file or the hub",
         "torch",
     ),
+    "clip_saliency": Entry(
+        "portrayal.systems.encoders.clip_saliency",
+        "tagger",
+        "where a CLIP looks for a text: Grad-CAM",
+        "torch",
+    ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
     "image_encoder": Entry(
         "portrayal.systems.encoders.image_encoder",

@@ -13,6 +13,7 @@ from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
 from portrayal.errors import PortrayalError
 from portrayal.language.word_lists import association_test
 from portrayal.measures.associations.declaration import SETS, AssociationTest
+from portrayal.stimuli.picture_sets import PictureSet, read_picture_set
 from portrayal.stimuli.prompts import fill, templates
 from portrayal.stimuli.stimulus_sets import Item, content_hash, read_set
 from portrayal.study import Study
@@ -104,7 +105,10 @@ def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[I
     target = name in ("x", "y")
     ids = (getattr(own, f"{name}_cluster") or own.cluster) if target else None
     where = f"{name} of test {own.name!r}"
-    items = read_set(named, where, folder, own.kind if target else "text", ids)
+    if isinstance(named, PictureSet):
+        items = read_picture_set(named, where, folder, own.cluster if target else None)
+    else:
+        items = read_set(named, where, folder, own.kind if target else own.attribute_kind, ids)
     # Marked as having one spelling; templates part it into the right and the printed article.
     return [replace(item, article="same", stem=item.content) for item in items]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.measures.associations.comparison import by_person
 from portrayal.measures.associations.declaration import AssociationTest, TestSettings
-from portrayal.measures.associations.eat import by_person
 from portrayal.measures.associations.effect import cosines, effect_size
 from portrayal.measures.associations.interval import effect_interval
 from portrayal.stats.permutation import two_sample

@@ -64,11 +64,6 @@ def open_system(settings: SystemSettings, folder: Path) -> SobemCaptions:
     if not path.is_file():
         raise PortrayalError(f"no recorded captions at {path}. Check the path.")
     return SobemCaptions(
-        name=settings.name,
-        kind="captioner",
-        identity=f"sobem_captions:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"sobem_captions:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"),
         path=path,
     )
