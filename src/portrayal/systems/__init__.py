@@ -77,6 +77,9 @@ SYSTEMS: dict[str, Entry] = {
         "tagger",
         "a reader of perceived gender and age on ONNX Runtime, faces only",
     ),
+    "imagenet": Entry(
+        "portrayal.systems.taggers.imagenet", "tagger", "ImageNet classes from weights you install", "torch"
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",
