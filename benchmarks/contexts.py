@@ -46,7 +46,11 @@ def loop_compose(person, background, tolerance: int = 24):
             if reached[y][x] or max(abs(a - b) for a, b in zip(pixels[x, y], base, strict=True)) > tolerance:
                 continue
             reached[y][x] = True
-            queue.extend((a, b) for a, b in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)) if 0 <= a < width and 0 <= b < height)
+            queue.extend(
+                (a, b)
+                for a, b in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
+                if 0 <= a < width and 0 <= b < height
+            )
     canvas = background.copy()
     out = canvas.load()
     for y in range(height):
@@ -75,7 +79,7 @@ def composing() -> str:
     pictures = 4 * (cpu_count() or 1)
     start = time.perf_counter()
     with ThreadPoolExecutor(cpu_count()) as pool:
-        found = list(pool.map(lambda _: compose_ours(person, background), range(pictures)))[0]
+        found = list(pool.map(lambda _: compose_ours(person, background), range(pictures))).pop()
     ours = (time.perf_counter() - start) / pictures
     start = time.perf_counter()
     expected = loop_compose(person, background)
@@ -96,7 +100,12 @@ def write_tags(path: Path, rows: int) -> None:
     weights = 1 / np.arange(1, len(words) + 1) ** 0.8
     codes = random.choice(len(words), size=rows, p=weights / weights.sum())
     images = pl.Series(np.arange(rows // 30 + 1)).cast(pl.String)
-    frame = pl.DataFrame({"image_id": images.cast(pl.Categorical).gather(np.arange(rows) // 30), "tag": words.cast(pl.Categorical).gather(codes)})
+    frame = pl.DataFrame(
+        {
+            "image_id": images.cast(pl.Categorical).gather(np.arange(rows) // 30),
+            "tag": words.cast(pl.Categorical).gather(codes),
+        }
+    )
     frame.write_parquet(path, row_group_size=3_000_000)
 
 
@@ -118,12 +127,16 @@ def count_plain(path: Path) -> pl.DataFrame:
     columns = [*(f"in {name}" for name in lookup.clusters), *(f"place {name}" for name in lookup.contexts)]
     flags = pl.DataFrame({"tag": names} | {name: lookup.member[:, at] for at, name in enumerate(columns)})
     joined = rows.join(flags.lazy(), on="tag", how="left").group_by("image_id")
-    return joined.agg(*(pl.col(name).sum() for name in columns), pl.len().alias("tags")).collect(engine="streaming")
+    return joined.agg(*(pl.col(name).sum() for name in columns), pl.len().alias("tags")).collect(
+        engine="streaming"
+    )
 
 
 def alone(what: str, path: Path) -> tuple[float, float, float]:
     """Run one side in its own process: wall seconds, gigabytes at the peak, and a checksum."""
-    printed = subprocess.run([sys.executable, __file__, what, str(path)], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(
+        [sys.executable, __file__, what, str(path)], check=True, capture_output=True, text=True
+    ).stdout
     seconds, memory, checksum = map(float, printed.split())
     return seconds, memory, checksum
 
@@ -133,7 +146,10 @@ def one_side(what: str, path: Path) -> None:
     start = time.perf_counter()
     table = {"ours": count_ours, "plain": count_plain}[what](path)
     seconds = time.perf_counter() - start
-    checksum = sum(float(table[name].sum()) * (place + 1) for place, name in enumerate(sorted(set(table.columns) - {"image_id"})))
+    checksum = sum(
+        float(table[name].sum()) * (place + 1)
+        for place, name in enumerate(sorted(set(table.columns) - {"image_id"}))
+    )
     print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, checksum)
 
 

@@ -27,7 +27,11 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def write_study(
-    folder: Path, sets: str = FOUR_SETS, use: str = "vectors", parameters: str = 'path = "vectors.txt"', top: str = ""
+    folder: Path,
+    sets: str = FOUR_SETS,
+    use: str = "vectors",
+    parameters: str = 'path = "vectors.txt"',
+    top: str = "",
 ) -> Path:
     path = folder / "study.toml"
     path.write_text(
@@ -44,7 +48,14 @@ def test_a_study_from_file_to_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     code, out, _ = run(capsys, "audit", study, "--out", folder, "--quiet")
     assert code == 0
     assert out.strip() == str(folder / "report.html")
-    for name in ("study.toml", "ledger.sqlite", "responses.parquet", "results.parquet", "results.json", "manifest.json"):
+    for name in (
+        "study.toml",
+        "ledger.sqlite",
+        "responses.parquet",
+        "results.parquet",
+        "results.json",
+        "manifest.json",
+    ):
         assert (folder / name).stat().st_size > 0
     assert list((folder / "charts").glob("*.svg"))
     assert list((folder / "charts").glob("*.png"))
@@ -53,7 +64,9 @@ def test_a_study_from_file_to_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert 'id="associations"' in (folder / "report.html").read_text()
 
 
-def test_plan_calls_nothing_and_status_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+def test_plan_calls_nothing_and_status_sums(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = write_study(tmp_path)
     code, out, _ = run(capsys, "plan", study)
@@ -90,7 +103,9 @@ def test_bad_studies_get_one_line_and_exit_2(tmp_path, capsys, what, changes, me
     if what == "unknown audit":
         study.write_text(study.read_text().replace('audit = "associations"', 'audit = "asociations"'))
     (tmp_path / "wrong.csv").write_text("word,vector\na,1\n")
-    (tmp_path / "ragged_encoder.py").write_text("def f(text):\n    return [1.0] * (2 if text == 'a' else 3)\n")
+    (tmp_path / "ragged_encoder.py").write_text(
+        "def f(text):\n    return [1.0] * (2 if text == 'a' else 3)\n"
+    )
     code, out, err = run(capsys, "audit", study, "--out", tmp_path / "run", "--quiet")
     assert code == 2
     assert out == ""
@@ -144,7 +159,17 @@ def test_what_is_not_there_is_exit_2_and_no_traceback(tmp_path, capsys, monkeypa
 def test_list_prints_one_name_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "list", "systems")
     names = out.splitlines()
-    vendors = {"rekognition", "clarifai", "imagga", "azure", "google", "watson", "openai", "anthropic", "local"}
+    vendors = {
+        "rekognition",
+        "clarifai",
+        "imagga",
+        "azure",
+        "google",
+        "watson",
+        "openai",
+        "anthropic",
+        "local",
+    }
     assert vendors <= set(names)
     assert len(names) == len(set(names))
 
@@ -157,12 +182,16 @@ def test_help_answers_within_a_second_and_import_within_half() -> None:
 def test_importing_the_package_imports_nothing_heavy() -> None:
     heavy = "numpy scipy polars pydantic torch altair PIL onnxruntime spacy"
     program = f"import sys, portrayal; print([name for name in '{heavy}'.split() if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
+    )
 
 
 def processor_time(program: str) -> float:
     """Return the seconds of processor time a program takes, which other tests on the machine do not stretch."""
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
@@ -171,6 +200,8 @@ def processor_time(program: str) -> float:
 
 def test_every_command_is_documented() -> None:
     """A command nobody can read about does not exist."""
-    pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+    pages = "\n".join(
+        path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    )
     names = [command.name or command.callback.__name__.rstrip("_") for command in app.registered_commands]
     assert [name for name in names if f"portrayal {name}" not in pages] == []

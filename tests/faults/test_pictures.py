@@ -95,12 +95,29 @@ def test_a_factorial_names_who_cannot_be_used_and_keeps_the_others(tmp_path):
     Image.fromarray(noise).resize((200, 200), Image.Resampling.NEAREST).save(tmp_path / "street.png")
     people = pl.DataFrame(
         [
-            {"person": name, "file": str(tmp_path / f"{name}.png"), "source": "s", "license": "l", "consent": "drawn", "gender": "female"}
+            {
+                "person": name,
+                "file": str(tmp_path / f"{name}.png"),
+                "source": "s",
+                "license": "l",
+                "consent": "drawn",
+                "gender": "female",
+            }
             for name in ("good", "bad", "street")
         ]
     )
     Image.new("RGB", (300, 200), "navy").save(tmp_path / "bg.png")
-    backgrounds = pl.DataFrame([{"background": "F1-1", "context": "F1", "file": str(tmp_path / "bg.png"), "source": "b", "license": "c"}])
+    backgrounds = pl.DataFrame(
+        [
+            {
+                "background": "F1-1",
+                "context": "F1",
+                "file": str(tmp_path / "bg.png"),
+                "source": "b",
+                "license": "c",
+            }
+        ]
+    )
     manifest = compose_all(people, backgrounds, tmp_path / "out", Recipe(160, 120))
     unusable = dict(manifest.filter(role="unusable").select("stimulus", "flags").iter_rows())
     assert manifest["role"].value_counts().sort("role").rows() == [

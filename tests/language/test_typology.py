@@ -4,7 +4,14 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.language.typology import find, load_context_tags, load_contexts, load_typology, normalise, spellings
+from portrayal.language.typology import (
+    find,
+    load_context_tags,
+    load_contexts,
+    load_typology,
+    normalise,
+    spellings,
+)
 from portrayal.measures.contexts.coding import decisions, extend, queue
 from portrayal.measures.contexts.pictures import unknown_tags
 from portrayal.tables import REVIEWS
@@ -62,7 +69,10 @@ def test_normalisation_and_spellings():
     assert list(spellings("fine-looking")) == ["fine-looking", "fine_looking"]
     assert list(spellings("families")) == ["families", "family"]
     assert list(spellings("dress")) == ["dress"]
-    assert find(["eyes", "cloak_(women's)", "qwxz"], {"eye", "cloak"}) == {"eyes": "eye", "cloak_(women's)": "cloak"}
+    assert find(["eyes", "cloak_(women's)", "qwxz"], {"eye", "cloak"}) == {
+        "eyes": "eye",
+        "cloak_(women's)": "cloak",
+    }
 
 
 def test_coverage_of_real_tags(shared):
@@ -80,7 +90,10 @@ def test_unknown_tags_wait_for_review_and_come_back_as_entries():
     unknown = pl.DataFrame({"tag": ["zumba"], "rows": [3], "systems": ["x"]})
     waiting = queue(unknown)
     assert waiting.rows() == [("zumba", "cluster", None, None, "3 times: x")]
-    judged = reviews(("zumba", "cluster", "ann", "occupation; feminine", ""), ("zumba", "cluster", "bo", "feminine;occupation", ""))
+    judged = reviews(
+        ("zumba", "cluster", "ann", "occupation; feminine", ""),
+        ("zumba", "cluster", "bo", "feminine;occupation", ""),
+    )
     grown = extend(load_typology(), judged).filter(pl.col("tag") == "zumba")
     assert sorted(grown.select("super_cluster", "sub_cluster", "source").rows()) == [
         ("abstract", "occupation", "coded by ann, bo"), ("demographics", "feminine", "coded by ann, bo")]  # fmt: skip

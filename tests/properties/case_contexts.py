@@ -1,69 +1,68 @@
-"""A small contexts study on recorded tags: twelve people alone and in two places, before two made-up taggers."""
+"""A small contexts study of recorded tags with two made-up taggers, for the properties every measure must obey."""
 
 from __future__ import annotations
 
-import random
-import tempfile
-from itertools import product
-from pathlib import Path
-
+import numpy as np
 import polars as pl
 
 from portrayal.audits.base import Evidence
-from portrayal.audits.contexts import AUDIT
+from portrayal.language.typology import load_context_tags, load_contexts, load_typology
 from portrayal.study import Study, make_study
 
-TAGS = [
-    "person",
-    "woman",
-    "man",
-    "smile",
-    "beauty",
-    "kitchen",
-    "hospital",
-    "nurse",
-    "doctor",
-    "dress",
-    "suit",
-]
-PLACES = ["kitchen", "hospital"]
+WORDS = {"F1": ["bride", "veil"], "M1": ["garage", "wrench"]}
+POOL = ["hair", "face", "shirt", "happy", "serious", "beautiful", "person", "zzz"]
 
 
 def case() -> tuple[Study, Evidence]:
-    """Return a study and random tags; one picture of each tagger got no answer."""
-    people = [
-        {"person": f"p{n}", "gender": "FM"[n % 2], "race": ["Asian", "Black", "White"][n % 3]}
-        for n in range(12)
-    ]
+    """Return a study and what was recorded for it: one answer failed, one was empty."""
+    study = make_study(
+        {
+            "name": "properties",
+            "audit": "contexts",
+            "systems": [{"name": name, "use": "local"} for name in ("first", "second")],
+            "contexts": {"factors": ["gender", "race"]},
+        }
+    )
+    stimuli = pl.DataFrame(list(_stimuli()), schema_overrides={"context": pl.String, "background": pl.String})
+    random = np.random.default_rng(0)
     rows = [
-        {"image_id": f"{who['person']}-{place or 'alone'}", **who, "context": place, "background": place}
-        for who, place in product(people, ["", *PLACES])
+        {
+            "system": system,
+            "stimulus": row["stimulus"],
+            "repeat": 0,
+            "status": status,
+            "tag": tag,
+            "confidence": None,
+        }
+        for system in ("first", "second")
+        for row in stimuli.iter_rows(named=True)
+        for status, tag in _answer(row, random)
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        pl.DataFrame(rows).write_csv(Path(folder) / "people.csv")
-        study = make_study(
-            {
-                "name": "properties",
-                "audit": "contexts",
-                "systems": [
-                    {"name": "first", "use": "replay:a.csv"},
-                    {"name": "second", "use": "replay:b.csv"},
-                ],
-                "contexts": {"people": "people.csv", "images": False, "mixed": False, "contact_sheet": False},
-            },
-            folder,
-        )
-        stimuli, inputs = AUDIT.stimuli(study), AUDIT.inputs(study)
-    return study, Evidence(stimuli, _responses(stimuli["stimulus"].to_list()), inputs, None, study.seed)
+    responses = pl.DataFrame(
+        rows, schema_overrides={"confidence": pl.Float64, "tag": pl.String}, infer_schema_length=None
+    )
+    inputs = {"typology": load_typology(), "contexts": load_contexts(), "context_tags": load_context_tags()}
+    return study, Evidence(stimuli, responses, inputs, None, study.seed)
 
 
-def _responses(pictures: list[str]) -> pl.DataFrame:
-    draw, rows = random.Random(0), []
-    for system, picture in product(("first", "second"), pictures):
-        asked = {"system": system, "stimulus": picture, "repeat": 0}
-        if picture == pictures[3]:
-            rows.append({**asked, "status": "failed", "tag": None, "confidence": None})
-            continue
-        for tag in draw.sample(TAGS, 5):
-            rows.append({**asked, "status": "answered", "tag": tag, "confidence": draw.random()})
-    return pl.DataFrame(rows, infer_schema_length=None)
+def _stimuli():
+    for number in range(16):
+        person = f"p{number:02d}"
+        factors = {"gender": "female" if number % 2 else "male", "race": "AB"[number // 2 % 2]}
+        for place in (None, "F1", "M1"):
+            role = "composite" if place else "baseline"
+            name = f"{person}@{place}"
+            yield {
+                "stimulus": name, "kind": "image", "content": "", "hash": name, "source": "made up", "license": "none",
+                "consent": "generated", "role": role, "person": person, "context": place, "background": place, **factors,
+            }  # fmt: skip
+
+
+def _answer(row: dict, random: np.random.Generator) -> list[tuple[str, str | None]]:
+    if row["stimulus"] == "p03@F1":
+        return [("failed", None)]
+    if row["stimulus"] == "p04@M1":
+        return [("empty", None)]
+    gender = random.choice(["woman", "man", "hair"], p=[0.4, 0.4, 0.2])
+    place = [random.choice(WORDS[row["context"]])] if row["context"] and random.random() < 0.7 else []
+    return [("answered", str(tag)) for tag in (gender, *random.choice(POOL, 4, replace=False), *place)]

@@ -46,6 +46,12 @@ def test_the_folder_form(tmp_path: Path) -> None:
     assert collection.judged() == ["q1", "q2"]
 
 
+def test_a_tab_inside_a_query_loses_nothing(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "toy")
+    (folder / "queries.tsv").write_text("q1\tnurse\tward\n")
+    assert read_collection(folder).queries == {"q1": "nurse ward"}
+
+
 def test_reading_writes_nothing(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "toy")
     before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
@@ -259,6 +265,7 @@ def test_a_run_is_written_and_read_without_loss(tmp_path: Path) -> None:
         ("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 1 1.0 x\n", "query 'q1' has rank 1 twice"),
         ("q1 Q0 d1 1 2.0 x\nq1 Q0 d1 2 1.0 x\n", "query 'q1' has document 'd1' twice"),
         ("q1 Q0 d1 1 high x\n", "the score of 'd1' for query 'q1' is 'high'"),
+        ("q1 Q0 d1 1 nan x\n", "the score of 'd1' for query 'q1' is 'nan'"),
         ("q1 Q0 d1 first 2.0 x\n", "is 'first'. Expected a whole number"),
         ("q1 d1 1\n", "line 1 has 3 fields. Expected: query Q0 document rank score tag"),
         ("", "has no results"),

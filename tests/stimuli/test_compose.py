@@ -127,7 +127,14 @@ def design(tmp_path):
     portrait((220, 230, 220)).save(tmp_path / "b.png")
     people = pl.DataFrame(
         [
-            {"person": n, "file": str(tmp_path / f"{n}.png"), "source": "drawn", "license": "CC0", "consent": "generated", "gender": g}
+            {
+                "person": n,
+                "file": str(tmp_path / f"{n}.png"),
+                "source": "drawn",
+                "license": "CC0",
+                "consent": "generated",
+                "gender": g,
+            }
             for n, g in (("a", "female"), ("b", "male"))
         ]
     )
@@ -137,7 +144,11 @@ def design(tmp_path):
 def test_the_whole_factorial_with_baselines_backgrounds_and_manifest(design):
     people, backgrounds, folder = design
     manifest = compose_all(people, backgrounds, folder, Recipe(160, 120))
-    assert dict(manifest["role"].value_counts().iter_rows()) == {"baseline": 2, "composite": 16, "background": 8}
+    assert dict(manifest["role"].value_counts().iter_rows()) == {
+        "baseline": 2,
+        "composite": 16,
+        "background": 8,
+    }
     assert manifest["hash"].null_count() == 0
     composite = manifest.filter(role="composite").row(0, named=True)
     assert composite["license"] == "CC0; Apache-2.0"

@@ -25,7 +25,10 @@ def test_chicago_faces_by_name_and_norming_sheet(tmp_path):
     (tmp_path / "norms.csv").write_text("Model,Race,Gender,Age\nAF-200,A,F,32.5\nBM-001,B,M,27\n")
     people = load_chicago_faces(tmp_path, tmp_path / "norms.csv")
     assert people.select("person", "gender", "race", "Age").rows() == [
-        ("AF-200", "female", "Asian", "32.5"), ("BM-001", "male", "Black", "27"), ("LF-213", "female", "Latinx", None)]  # fmt: skip
+        ("AF-200", "female", "Asian", "32.5"),
+        ("BM-001", "male", "Black", "27"),
+        ("LF-213", "female", "Latinx", None),
+    ]
     assert set(people["consent"]) == {""}  # pictures of real people stay here unless the study says otherwise
     with pytest.raises(PortrayalError, match="no Chicago Face Database picture"):
         load_chicago_faces(tmp_path / "nowhere")
@@ -36,7 +39,13 @@ def test_folder_with_csv(tmp_path):
     (tmp_path / "people.csv").write_text("image_id,gender,race\none,woman,X\n")
     people = load_people(tmp_path / "people.csv", license_name="CC0", consent="signed")
     assert people.row(0, named=True)["file"].endswith("one.png")
-    assert people.select("person", "gender", "race", "license", "consent").row(0) == ("one", "woman", "X", "CC0", "signed")
+    assert people.select("person", "gender", "race", "license", "consent").row(0) == (
+        "one",
+        "woman",
+        "X",
+        "CC0",
+        "signed",
+    )
     (tmp_path / "people.csv").write_text("image_id,gender\nnobody,woman\n")
     with pytest.raises(PortrayalError, match="no picture of 'nobody'"):
         load_people(tmp_path / "people.csv")
@@ -55,14 +64,19 @@ def test_recorded_people_without_design_are_all_alone(tmp_path):
 def test_recorded_design_comes_back_whole(tmp_path):
     (tmp_path / "p.csv").write_text("image_id,person,context,gender\na0,a,,female\na1,a,F1,female\n")
     stimuli = recorded_stimuli(tmp_path / "p.csv")
-    assert stimuli.select("role", "person", "background").rows() == [("baseline", "a", None), ("composite", "a", "F1")]
+    assert stimuli.select("role", "person", "background").rows() == [
+        ("baseline", "a", None),
+        ("composite", "a", "F1"),
+    ]
     (tmp_path / "p.csv").write_text("image_id,role\na0,baseilne\n")
     with pytest.raises(PortrayalError, match="role 'baseilne'"):
         recorded_stimuli(tmp_path / "p.csv")
 
 
 def test_recorded_tags_as_responses(tmp_path):
-    (tmp_path / "t.csv").write_text("tagger,image_id,tag,confidence,status\nx,1,dog,0.5,ok\nx,2,,,empty\nx,3,,,missing\n")
+    (tmp_path / "t.csv").write_text(
+        "tagger,image_id,tag,confidence,status\nx,1,dog,0.5,ok\nx,2,,,empty\nx,3,,,missing\n"
+    )
     rows = tags_csv(tmp_path / "t.csv").select("system", "stimulus", "status", "tag").rows()
     assert rows == [("x", "1", "answered", "dog"), ("x", "2", "empty", None), ("x", "3", "failed", None)]
 

@@ -15,6 +15,7 @@ AUDITS = {
     "search": "portrayal.audits.search",
     "contexts": "portrayal.audits.contexts",
     "counterfactuals": "portrayal.audits.counterfactuals",
+    "captions": "portrayal.audits.captions",
 }
 
 

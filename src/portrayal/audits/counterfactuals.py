@@ -1,4 +1,4 @@
-"""The counterfactuals audit: does a label become more likely as only the face's gender or race cue changes?"""
+"""The counterfactuals audit: does a label become more likely as only the face's gender or race cue changes."""
 
 from __future__ import annotations
 
@@ -134,8 +134,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, what the exact test can show with this many source images."""
     settings: CounterfactualsSettings = study.settings
     clusters = stimuli[settings.cluster].n_unique()
+    smallest = 2.0 ** (1 - clusters)
     return [
-        f"{clusters} clusters ({settings.cluster}): the reversal test's smallest p is {2.0 ** (1 - clusters):.2g} before correction"
+        f"{clusters} clusters ({settings.cluster}): the reversal test's smallest p is {smallest:.2g} before correction"
     ]
 
 
@@ -144,8 +145,11 @@ def _sentence(row: dict[str, Any]) -> str:
     pole = "masculine" if row["group"] == "gender" else "like the second pole of race"
     if row["group"] == "gender" and row["value"] < 0:
         more, pole = "more", "feminine"
-    return (f"{row['system']} gives {row['contrast']!r} {more} often as a face looks more {pole}: slope {row['value']:+.2f} of its "
-            f"rate at the centre per unit (95% interval {row['low']:+.2f} to {row['high']:+.2f}, {row['n']} source images).")  # fmt: skip
+    ends = f"95% interval {row['low']:+.2f} to {row['high']:+.2f}, {row['n']} source images"
+    return (
+        f"{row['system']} gives {row['contrast']!r} {more} often as a face looks more {pole}: "
+        f"slope {row['value']:+.2f} of its rate at the centre per unit ({ends})."
+    )
 
 
 def _built(study: Study) -> Path:
@@ -202,8 +206,8 @@ AUDIT = Audit(
     power=say_power,
     family=("slope",),
     validity=(
-        "A slope is a system's response to what a small network learnt to be a gender or race cue in photographs of strangers; it is "
-        "not a person's gender or race, and the two ends are not two kinds of people.",
+        "A slope is a system's response to what a small network learnt to be a gender or race cue in photographs of "
+        "strangers; it is not a person's gender or race, and the two ends are not two kinds of people.",
         "Only the face changes. Hair, body, clothes and place keep what they say about gender, so slopes understate what a whole "
         "picture would do.",
         "The centre is itself synthetic; what it changes against the unedited photograph is printed beside the slopes.",

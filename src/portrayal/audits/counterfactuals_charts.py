@@ -39,8 +39,8 @@ def _slope_charts(measured: Measured) -> list[Chart]:
             Chart(
                 file_name("slopes", attribute),
                 f"Slopes along {attribute}",
-                "Each point is a label's normalised slope per unit of the value, with its 95% interval where the label is common enough "
-                "at the centre; right of zero the label comes more often as the value rises.",
+                "Each point is a label's normalised slope per unit of the value, with its 95% interval where the label is common "
+                "enough at the centre; right of zero the label comes more often as the value rises.",
                 forest(
                     drawn,
                     label="label",
@@ -66,8 +66,8 @@ def _curve_charts(measured: Measured) -> list[Chart]:
                 Chart(
                     file_name("sensitivity", label),
                     f"Sensitivity of {label!r} to the gender cue",
-                    "The label's rate over the source images at each value, as a multiple of its rate at the neutral centre, with "
-                    "Wilson's 95% band (Figure 5 of the paper).",
+                    "The label's rate over the source images at each value, as a multiple of its rate at the neutral centre, "
+                    "with Wilson's 95% band (Figure 5 of the paper).",
                     lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
                                     x_axis=AXES["gender"], y_axis="rate relative to the centre"),
                 )
@@ -97,7 +97,10 @@ def _strip_charts(strips: pl.DataFrame, people: int = 3) -> list[Chart]:
         )
         rows = [_row_of(mine.filter(pl.col("picture") == picture)) for picture in chosen]
         if png := strip_png([row for row in rows if row]):
-            text = "One generated person a row; the unedited picture first, then the values from -2 to 2. Nobody shown here exists."
+            text = (
+                "One generated person a row; the unedited picture first, then the values from -2 to 2. "
+                "Nobody shown here exists."
+            )
             charts.append(
                 Chart(file_name("strip", attribute), f"Before and after: {attribute}", text, png=png)
             )

@@ -134,9 +134,10 @@ def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str,
         search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
     )
     parts = [
-        ("representation", line.intercept, line.intercept_error, f"under 0: under-represented; where half the workforce are women "
-         f"the line gives {line.share_at(0.5):.3f}"),
-        ("exaggeration", line.slope, line.slope_error, "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
+        ("representation", line.intercept, line.intercept_error,
+         f"under 0: under-represented; where half the workforce are women the line gives {line.share_at(0.5):.3f}"),
+        ("exaggeration", line.slope, line.slope_error,
+         "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip
     for name, value, error, note in parts:
         yield {
@@ -149,7 +150,7 @@ def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str,
 def _words(attribute: str, name: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
-        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after Benjamini-Hochberg over "
-        f"all labels, the paper's p, and whether the label passes the paper's filters (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
+        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
+        f"Benjamini-Hochberg over all labels, the paper's p, and whether the label passes the paper's filters (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
         f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
     )

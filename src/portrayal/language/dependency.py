@@ -83,7 +83,6 @@ MALE = frozenset(
         "king",
         "groom",
         "guy",
-        "gentleman",
     ]
 )
 FEMALE = frozenset(
@@ -119,7 +118,6 @@ PRONOUNS = frozenset(
         "theirs",
         "himself",
         "herself",
-        "itself",
     ]
 )
 RELATIVE = frozenset(["that", "which", "who", "whom", "whose"])
@@ -203,9 +201,7 @@ def of_what(token: Token) -> Token | None:
 
 
 def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
-    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all it is joined to
-    by 'and'.
-    """
+    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
     if token.i in seen:
         return []
     seen = seen | {token.i}

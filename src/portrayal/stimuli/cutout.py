@@ -51,7 +51,7 @@ def cut_out(image: Picture, tolerance: int = 24, name: str = "picture") -> Cutou
     NoUniformBackdrop
         When the border does not look like one smooth backdrop.
     """
-    if image.mode == "RGBA" and image.getchannel("A").getextrema()[0] < 255:
+    if image.mode == "RGBA" and np.asarray(image.getchannel("A")).min() < 255:
         return Cutout(image, None)
     rgb = image.convert("RGB")
     backdrop = fit_backdrop(rgb, tolerance, name)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -91,6 +94,49 @@ def test_a_python_function_is_a_ranker(tmp_path: Path) -> None:
     system = open_system(SystemSettings(name="s", use="python:own_engine:search"), tmp_path, "ranker")
     first, second = ask(system)
     assert first == [{"doc": "d1", "rank": 1, "score": 2.0}, {"doc": "d3", "rank": 2, "score": 1.0}]
+    assert second == []
+
+
+class SearchEngine(BaseHTTPRequestHandler):
+    """Answers GET ?q=... in the shape of a common search server: hits.hits[*] with _id and _score."""
+
+    def do_GET(self) -> None:
+        asked = parse_qs(urlsplit(self.path).query).get("q", [""])[0]
+        hits = [{"_id": "d1", "_score": 2.0}, {"_id": "d3", "_score": 1.5}] if "nurse" in asked else []
+        body = json.dumps({"hits": {"hits": hits}}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Keep the test's output clean."""
+
+
+def test_an_http_search_endpoint_is_a_ranker(tmp_path: Path) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SearchEngine)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    mapping = {
+        "method": "GET",
+        "query": {"q": "{content}"},
+        "answer": "hits.hits",
+        "fields": {"doc": "_id", "score": "_score"},
+    }
+    use = f"http://127.0.0.1:{server.server_port}/"
+    questions = [Question(name, "query", text, name) for name, text in TOY.queries.items()]
+
+    async def both() -> list[list[dict]]:
+        system = open_system(SystemSettings(name="s", use=use, parameters=mapping), tmp_path, "ranker")
+        answers = [(await system.ask([question]))[0] for question in questions]
+        await system.close()
+        return [system.read(answer) for answer in answers]
+
+    try:
+        first, second = asyncio.run(both())
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert first == [{"doc": "d1", "rank": 1, "score": 2.0}, {"doc": "d3", "rank": 2, "score": 1.5}]
     assert second == []
 
 

@@ -115,7 +115,7 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
         run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
         _refuse_twice(run, str(system))
         runs[str(system), int(repeat)] = run
-    if not runs:
+    if all(run.is_empty() for run in runs.values()):
         raise PortrayalError(
             "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
         )

@@ -63,7 +63,7 @@ def _documents(material: Material, listed: list[str], groups: np.ndarray) -> tup
 
 def _outcome_rows(material: Material, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
-    poles, told, contrast = material.settings.poles, list(outcomes.values()), f"{system} against {PERFECT}"
+    poles, told, contrast = material.settings.poles, list(outcomes.values()), f"against {PERFECT}"
     rows = []
     for outcome in (*poles, NEITHER, UNDEFINED):
         found = wilson(told.count(outcome), len(told))

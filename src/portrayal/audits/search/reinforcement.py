@@ -44,9 +44,7 @@ def _against(material: Material, ruler: Ruler, system: str) -> list[dict[str, An
         return []
     tables = material.tables[ruler.name]
     found = relative_gsr(tables[system], tables[PERFECT], material.seed)
-    difference = slope_row(
-        "gsr_difference", system, ruler.name, found.difference, contrast=f"{system} - {PERFECT}"
-    )
+    difference = slope_row("gsr_difference", system, ruler.name, found.difference, contrast=f"less {PERFECT}")
     ratio = row(
         "gsr_ratio",
         system,
@@ -54,7 +52,7 @@ def _against(material: Material, ruler: Ruler, system: str) -> list[dict[str, An
         found.difference.n,
         "ratio of slopes, queries",
         group=ruler.name,
-        contrast=f"{system} / {PERFECT}",
+        contrast=f"over {PERFECT}",
         missing=found.difference.n_missing,
         note=found.note,
     )

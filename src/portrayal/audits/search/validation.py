@@ -30,6 +30,8 @@ def validation(material: Material, checks: Mapping[str, Any], pairs: Any) -> Par
     for ruler in material.rulers.values():
         tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
         rows += [_dichotomy_row(ruler, found) for found in tested]
+        literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
+        rows.append({**_dichotomy_row(ruler, literal), "measure": "dichotomy_literal"})
         words += [
             found.words.with_columns(vectors=pl.lit(ruler.name), dichotomy=pl.lit(found.name))
             for found in tested

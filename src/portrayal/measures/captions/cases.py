@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.measures.captions.stages import Stages
+from portrayal.measures.captions.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.stats.intervals import wilson
 
 HARM, NO_HARM, BROKEN = "harm", "not harm", "broken assumption"
@@ -57,16 +57,15 @@ def to_reviews(
         return pl.DataFrame(schema=_SCHEMA)
     table = pl.concat(kept).join(stages.captions, on=["image", "stage", "caption"], how="left")
     withheld = pl.when(pl.col("technique").is_in(list(hidden))).then(pl.lit("(withheld; see the image)"))
-    item = pl.format(
-        "{} | {} | {} | {} | {} | {}", pl.lit(system), "technique", "stage", "image", "caption", "tuple"
-    )
+    whose = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
+    item = pl.format("{} | {} | {} | {} | {} | {}", whose, "technique", "stage", "image", "caption", "tuple")
     return table.select(
         item.alias("item"),
         pl.lit(QUESTION).alias("question"),
         pl.lit("").alias("reviewer"),
         pl.lit(None, dtype=pl.String).alias("judgment"),
         pl.lit("").alias("note"),
-        pl.lit(system).alias("system"),
+        whose.alias("system"),
         "technique",
         "stage",
         "image",
@@ -108,7 +107,8 @@ def judged_rows(
     """
     if reviews is None or "technique" not in reviews.columns:
         return []
-    judged = reviews.filter(pl.col("judgment").is_not_null() & (pl.col("system") == system))
+    ours = (pl.col("system") == system) | (pl.col("system") == pl.col("stage"))
+    judged = reviews.filter(pl.col("judgment").is_not_null() & ours)
     for answer in judged["judgment"].unique():
         if answer not in JUDGMENTS:
             raise PortrayalError(f"a case is judged {answer!r}. Expected one of: {', '.join(JUDGMENTS)}.")

@@ -4,8 +4,8 @@ The paper gives each in one sentence; the technique is ours. Of captions that me
 of tuples has a distribution for every group. People and their group words are written as `person`, so that a
 difference is not the group word itself, and identity terms are left out. The distance is the total variation, less what
 it is on average when groups are dealt at random over images (a distance is never below zero, chance alone makes it
-large). The same deals give the p-value, of the largest standardised difference of any tuple. (4) takes the distance at one stage minus that at another, over the same
-images, with an interval from a bootstrap over images.
+large). The same deals give the p-value, of the largest standardised difference of any tuple. (4) takes the distance at
+one stage minus that at another, over the same images, with an interval from a bootstrap over images.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def _change_row(
     p = float(2 * stats.norm.sf(abs(change) / error)) if error > 0 else 1.0
     return row(
         ACROSS,
-        f"{kind} tuples",
+        f"{kind} tuples against {other}",
         SYSTEM_CAPTIONS,
         other,
         axis=axis,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.language.word_lists import mask, read_list
+from portrayal.language.harm_lists import mask, read_list
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import ROWS
 from portrayal.measures.captions.stages import Stages

@@ -1,4 +1,4 @@
-"""Question 2: is the place recognised, and does that depend on the gender inferred?"""
+"""Question 2: whether the place is recognised, and whether that depends on the gender inferred."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import numpy as np
 import polars as pl
 
 from portrayal.measures.contexts.pictures import NEUTRAL, by_system, usable
-from portrayal.measures.contexts.rows import condition, missing_note, people_of, per_person, places_of, row
+from portrayal.measures.contexts.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    places_of,
+    positions,
+    row,
+)
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
@@ -107,7 +115,7 @@ def _complete(answered: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
 def _grid(answered: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Values by person and picture slot (background, repeat), zero where a person lacks a picture."""
     slots = answered.select(pl.struct("background", "repeat").rank("dense")).to_series().to_numpy() - 1
-    places = np.searchsorted(people, answered["person"].to_numpy().astype(people.dtype))
+    places = positions(answered, people)
     grid = np.zeros((len(people), int(slots.max()) + 1, values.shape[1]))
     grid[places, slots] = values
     return grid

@@ -28,18 +28,18 @@ def label_flips(present: np.ndarray, clusters: list[str] | np.ndarray) -> Iterat
     clusters
         One name per source image. Where every image is its own cluster the interval is Wilson's, else clustered.
     """
-    given = present >= 0.5
+    given = np.asarray(present >= 0.5)
     comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
-    changes = given.any(axis=1) & ~given.all(axis=1)
+    changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
     for label in range(present.shape[2]):
         yield Flips(*(share(which[:, label], clusters) for which in (comes, goes, changes)))
 
 
 def any_flip(present: np.ndarray, clusters: list[str] | np.ndarray) -> Interval:
     """Return the share of source images for which at least one label changes between any two steps."""
-    given = present >= 0.5
-    changed = (given.any(axis=1) & ~given.all(axis=1)).any(axis=1)
-    return share(changed, clusters)
+    given = np.asarray(present >= 0.5)
+    changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
+    return share(np.asarray(changes.any(axis=1)), clusters)
 
 
 def share(which: np.ndarray, clusters: list[str] | np.ndarray) -> Interval:

@@ -100,7 +100,7 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
 def _rates_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
     """One row per label and step: what Figure 5 is drawn from."""
     rows = [row for each in found for row in _rates(each)]
-    kinds = dict.fromkeys(("system", "attribute", "label"), pl.String)
+    kinds: dict[str, Any] = dict.fromkeys(("system", "attribute", "label"), pl.String)
     kinds |= dict.fromkeys(("value", "share", "normalised", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=kinds, orient="row")
 

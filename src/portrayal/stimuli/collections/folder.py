@@ -72,10 +72,10 @@ def _queries(path: Path, needed: bool = True) -> dict[str, str]:
     file, queries = path / "queries.tsv", dict[str, str]()
     if not file.is_file() and not needed:
         return queries
-    for name, text, *_ in read_fields(file, 2, "query id, tab, text", "\t"):
+    for name, *rest in read_fields(file, 2, "query id, tab, text", "\t"):
         if name in queries:
             raise PortrayalError(f"{file} has query {name!r} twice. Give every query its own id.")
-        queries[name] = text
+        queries[name] = " ".join(rest)  # a tab inside the text is white space
     if not queries:
         raise PortrayalError(f"{file} has no queries. Expected one per line: id, tab, text.")
     return queries

@@ -1,8 +1,9 @@
 """The attribute vector every decoder layer is given: gender, age, expression and race, as continuous values.
 
-Gender runs from -1 (feminine) to 1 (masculine) in training and from -2 to 2 in a series. Age is a control:
-an adult value, clamped, never varied; so is smiling, where a data set labels it. Race is one weight per named group; a series moves the weights from the
-first named pole to the second. All labels are other people's perceptions, none is a person's own word.
+Gender runs from -1 (feminine) to 1 (masculine) in training and from -2 to 2 in a series. Age is a control: an adult
+value, clamped, never varied; so is smiling, where a data set labels it. Race is one weight per named group; a series
+moves the weights from the first named pole to the second. All labels are other people's perceptions, none is a
+person's own word.
 """
 
 from __future__ import annotations

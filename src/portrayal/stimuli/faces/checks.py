@@ -40,7 +40,7 @@ class Readings:
 
 def read_series(series: Series, identity: bool = True) -> Readings:
     """Let the readers look at one series."""
-    landmarks = series.face.face.landmarks  # type: ignore[union-attr]
+    landmarks = series.landmarks
     female = read_gender([chips(picture, landmarks, "gender") for picture in series.pictures])
     age = read_age([chips(picture, landmarks, "age") for picture in series.pictures])
     original = np.asarray(series.original.convert("RGB")).astype(int)
@@ -79,7 +79,7 @@ def monotone(readings: np.ndarray, falling: bool, slack: float = SLACK) -> np.nd
 
 
 def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
-    """Is the cue seen? Gender by the reader; race has no trustworthy reader, so lightness stands in, unjudged."""
+    """Ask whether the cue is seen: gender by the reader; race has no trustworthy reader, so lightness stands in, unjudged."""
     if attribute == "race":
         light = np.array([each.lightness for each in readings])
         ends = _mean(light[:, -1] - light[:, 0])
@@ -126,7 +126,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
 
 
 def _held(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
-    """Do the controls stay? Age by the reader; for race, perceived gender too."""
+    """Ask whether the controls stay: age by the reader; for race, perceived gender too."""
     age = np.array([each.age for each in readings])
     drift = _mean(age[:, -1] - age[:, 0])
     rows = [_row("perceived age stays", attribute, drift, len(age), "years, highest less lowest", "under 5 in size",
@@ -147,7 +147,7 @@ def _background(attribute: str, readings: list[Readings]) -> dict[str, Any]:
 
 
 def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
-    """Is an edited face nearer to its original than another person's face is?"""
+    """Ask whether an edited face is nearer to its original than another person's face is."""
     vectors = [each.embeddings for each in readings if each.embeddings is not None]
     needs = "at least 0.95"
     if len(vectors) < 2:

@@ -40,14 +40,14 @@ def export(weights: Path | str, folder: Path | str) -> dict[str, int]:
         Where the model goes.
     """
     kept = torch.load(weights, map_location="cpu", weights_only=True)
-    networks = {"encoder": Encoder(), "decoder": Decoder(), "reader": AttributeReader()}
+    networks: dict[str, Any] = {"encoder": Encoder(), "decoder": Decoder(), "reader": AttributeReader()}
     for name, network in networks.items():
         network.load_state_dict({key: value.float() for key, value in kept[name].items()})
         network.eval()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     face, code, values = torch.zeros(2, 3, SIZE, SIZE), torch.zeros(2, CODE, 8, 8), torch.zeros(2, WIDTH)
-    both = EncoderWithReader(networks["encoder"], networks["reader"]).eval()  # type: ignore[arg-type]
+    both = EncoderWithReader(networks["encoder"], networks["reader"]).eval()
     _write(both, (face,), ["face"], ["code", "attributes"], folder / "encoder.onnx")
     _write(networks["decoder"], (code, values), ["code", "attributes"], ["face"], folder / "decoder.onnx")
     about = {"size": SIZE, "columns": COLUMNS, "step": kept["step"], "plan": kept["plan"]}

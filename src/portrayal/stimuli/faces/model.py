@@ -89,4 +89,4 @@ def open_manipulator(folder: Path | str | None = None) -> Manipulator:
     about_file = place / "model.json"
     about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.exists() else {}
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
-    return Manipulator(*sessions, about, digest[:16])
+    return Manipulator(sessions[0], sessions[1], about, digest[:16])

@@ -10,6 +10,8 @@ References
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -47,8 +49,9 @@ class Modulated(nn.Module):
         super().__init__()
         self.first, self.second = nn.Conv2d(into, out, 3, 1, 1), nn.Conv2d(out, out, 3, 1, 1)
         self.norms = nn.ModuleList([nn.GroupNorm(8, out), nn.GroupNorm(8, out)])
-        self.films = nn.ModuleList([nn.Linear(attributes, 2 * out) for _ in range(2)])
-        for film in self.films:
+        films = [nn.Linear(attributes, 2 * out) for _ in range(2)]
+        self.films = nn.ModuleList(films)
+        for film in films:
             nn.init.normal_(film.weight, std=0.1)
             nn.init.zeros_(film.bias)
 
@@ -109,7 +112,7 @@ class PatchCritic(nn.Module):
         norm = nn.utils.parametrizations.spectral_norm
         widths = (3, width, 2 * width, 4 * width)
         layers: list[nn.Module] = []
-        for into, out in zip(widths[:-1], widths[1:], strict=True):
+        for into, out in pairwise(widths):
             layers += [norm(nn.Conv2d(into, out, 4, 2, 1)), nn.LeakyReLU(0.2)]
         self.body = nn.Sequential(*layers, norm(nn.Conv2d(4 * width, 1, 3, 1, 1)))
 

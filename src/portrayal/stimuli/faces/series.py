@@ -30,6 +30,13 @@ class Series:
     face: Look
     region: np.ndarray  # where the picture may have changed
 
+    @property
+    def landmarks(self) -> np.ndarray:
+        """The five landmarks of the face."""
+        if self.face.face is None:
+            raise PortrayalError("a series without a face has no landmarks.")
+        return self.face.face.landmarks
+
 
 def require_consent(entry: Mapping[str, Any], name: str) -> None:
     """Refuse a picture whose entry names no source or no consent.

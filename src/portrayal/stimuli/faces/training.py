@@ -61,7 +61,7 @@ class Trainer:
         self.random = torch.Generator(device=device).manual_seed(plan.seed)
         self.mask = torch.from_numpy(oval()).float().to(device)[None, None]
         self.prior = objective.prior_of(self.faces.values)
-        self.networks = nn.ModuleDict(
+        self.networks: Any = nn.ModuleDict(
             {
                 "encoder": Encoder(),
                 "decoder": Decoder(),
@@ -69,10 +69,11 @@ class Trainer:
                 "patch": PatchCritic(),
                 "readers": nn.ModuleList([AttributeReader(), AttributeReader((48, 96, 128, 160))]),
             }
-        ).to(device, memory_format=torch.channels_last)
+        ).to(device)
+        self.networks.to(memory_format=torch.channels_last)
         self.averaged = copy.deepcopy(self.networks).requires_grad_(False)
         self.optimisers = self._optimisers()
-        self.log: dict[str, float] = {}
+        self.log: dict[str, Any] = {}
 
     def _optimisers(self) -> dict[str, torch.optim.Optimizer]:
         plan, nets = self.plan, self.networks
@@ -226,7 +227,7 @@ class Trainer:
         """Keep a running mean for the log, on the device."""
         old = self.log.get(name)
         now = value.detach()
-        self.log[name] = now if old is None else old + 0.02 * (now - old)  # type: ignore[assignment]
+        self.log[name] = now if old is None else old + 0.02 * (now - old)
 
     def state(self) -> dict[str, Any]:
         """Return all that a later run needs to go on."""

@@ -4,7 +4,7 @@ They are simulated, deterministic in the scene and the repeat, and named as phan
 plants nothing and is also what writes the human captions of generated scenes. Where a harm would move another
 technique's figure by its nature, the world is set so that at rate 0.5 it does not.
 
-    use = "phantom_captioner"
+    use = "phantom:captions"
     parameters = { plants = "people not mentioned", rate = 0.3 }
 """
 
@@ -46,7 +46,7 @@ def faithful(scene: Scene) -> Said:
 
 
 def text(said: Said) -> str:
-    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog.'"""
+    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog'."""
     held = f"{said.color} {ACTIONS[said.action][1]}".strip()
     around = f" next to {_list(said.things)}" if said.things else ""
     if said.person is None:

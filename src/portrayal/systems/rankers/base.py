@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.collections import Collection, run_table
 
-SAMPLE = 16  # one score in so many is looked at to guess where the cut lies
+SAMPLE = 32  # one score in so many is looked at to guess where the cut lies
 
 
 class Hits(NamedTuple):

@@ -50,10 +50,14 @@ class Lexical:
         rows = np.ascontiguousarray(self.weights[:, ids].toarray().T)
         return dict(zip(ids.tolist(), rows, strict=True))
 
-    def scores(self, query: str) -> NDArray[np.float64]:
-        """Return every document's score; a document without any word of the query has 0, with `shift` -inf."""
+    def scores(self, query: str, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return every document's score; a document without any word of the query has 0, with `shift` -inf.
+
+        `out` is room for the scores that is used again and again; by default it is made anew.
+        """
         ids, counts = self.index.encode(query)
-        borders, scores = self.weights.indptr, np.zeros(len(self.documents))
+        borders, scores = self.weights.indptr, np.empty(len(self.documents)) if out is None else out
+        scores.fill(0)
         for word, factor in zip(ids.tolist(), self.weigh(ids, counts).tolist(), strict=True):
             if word in self.common:
                 scores += self.common[word] if factor == 1 else factor * self.common[word]
@@ -66,9 +70,16 @@ class Lexical:
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return the best documents that share a word with the query, for each query."""
-        order, floor = self.index.tie_order, 0.0 if self.shift is None else -np.inf
-        _ = self.common, self.index.numbers  # made once, before the threads need them
+        _ = self.common, self.index.numbers, self.index.tie_order  # made once, before the threads need them
+        workers = os.cpu_count() or 1
+        names = list(queries)
         # Long array operations let go of the interpreter, so threads use all cores.
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = pool.map(lambda text: best(self.scores(text), depth, order, floor), queries.values())
-            return dict(zip(queries, found, strict=True))
+        with ThreadPoolExecutor(workers) as pool:
+            parts = [[queries[name] for name in names[first::workers]] for first in range(workers)]
+            found = list(pool.map(lambda texts: self._search(texts, depth), parts))
+        return {name: found[place % workers][place // workers] for place, name in enumerate(names)}
+
+    def _search(self, texts: Sequence[str], depth: int) -> list[Hits]:
+        """Search one query after the other in the same room."""
+        room, floor = np.empty(len(self.documents)), 0.0 if self.shift is None else -np.inf
+        return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
