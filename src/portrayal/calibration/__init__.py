@@ -18,6 +18,7 @@ CALIBRATIONS = {
     "contexts": "portrayal.calibration.contexts",
     "counterfactuals": "portrayal.calibration.counterfactuals",
     "captions": "portrayal.calibration.captions",
+    "experiments": "portrayal.calibration.experiments",
 }
 
 
