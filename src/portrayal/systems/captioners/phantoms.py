@@ -226,7 +226,7 @@ class PhantomParameters(Settings):
     """What a phantom captioner plants."""
 
     plants: Literal[tuple(PHANTOMS)] = "nothing"  # type: ignore[valid-type]
-    rate: float = Field(0.3, ge=0, le=1)
+    rate: float = Field(default=0.3, ge=0, le=1)
 
 
 def draws(name: str, key: str) -> Draw:
