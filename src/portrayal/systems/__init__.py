@@ -86,6 +86,12 @@ SYSTEMS: dict[str, Entry] = {
         "a local text-to-image pipeline with its safety filter",
         "generators",
     ),
+    "transformers": Entry(
+        "portrayal.systems.captioners.transformers_captioner",
+        "captioner",
+        "a captioning model on this machine, through transformers",
+        "torch",
+    ),
     "phantom_generator": Entry(
         "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"
     ),
