@@ -34,7 +34,7 @@ def read_objects(
     """Read objects.json: (labels, boxes, faults)."""
     found = [(names[i], o) for i, o in _each(path, "objects", names)]
     rows = [_mention(image, "object", None, _label(o), None) for image, o in found]
-    boxes = ((image, _label(o)[1], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
+    boxes = ((image, _label(o)[1] or _label(o)[0], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
     return _table(rows), *relative_boxes(boxes, sizes)
 
 
