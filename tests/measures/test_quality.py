@@ -56,6 +56,9 @@ def test_a_query_without_results_counts_zero_or_is_left_out() -> None:
 def test_queries_without_a_relevant_document_say_nothing() -> None:
     assert quality(RUN, {"q1": {"a": 0}}).is_empty()
     assert math.isnan(value(RUN, "map", {"q1": {"a": 0}}))
+    assert value(RUN, "map", {**QRELS, "q2": {"a": 0}}) == value(RUN, "map")
+    # trec_eval counts such a query as 0
+    assert value(RUN, "map", {**QRELS, "q2": {"a": 0}}, hopeless=True) == pytest.approx(value(RUN, "map") / 2)
 
 
 def test_row_order_and_names_do_not_matter() -> None:

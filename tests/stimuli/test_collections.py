@@ -13,6 +13,7 @@ from portrayal.errors import PortrayalError
 from portrayal.stimuli.collections import (
     check_run,
     collection_of,
+    in_batches,
     read_collection,
     read_qrels,
     read_run,
@@ -81,7 +82,17 @@ def test_documents_are_streamed_not_held(tmp_path: Path) -> None:
     documents = read_collection(path).documents()
     assert next(documents) == ("0", "x" * 1000)
     assert next(documents)[0] == "1"
-    assert [len(batch) for batch in read_collection(path).batches(2000)] == [2000, 2000, 1000]
+    assert [len(batch) for batch in in_batches(read_collection(path).documents(), 2000)] == [2000, 2000, 1000]
+
+
+def test_long_documents_come_in_smaller_batches() -> None:
+    texts = [(str(number), "x" * length) for number, length in enumerate([3, 9, 1, 1, 1])]
+    assert [[name for name, _ in batch] for batch in in_batches(texts, 2, 10)] == [
+        ["0", "1"],
+        ["2", "3"],
+        ["4"],
+    ]
+    assert [len(batch) for batch in in_batches(texts, 5, 4)] == [2, 3]
 
 
 def test_a_beir_folder(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def quality(
     measures: tuple[str, ...] = MEASURES,
     level: int = 1,
     complete: bool = True,
+    hopeless: bool = False,
 ) -> pl.DataFrame:
     """Measure a run, one row per query that has a relevant document.
 
@@ -65,21 +66,24 @@ def quality(
         From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
     complete
         Whether a judged query without results counts 0 (trec_eval's `-c`); else it is left out.
+    hopeless
+        Whether a judged query without any relevant document counts 0, as trec_eval has it; by default it is left out,
+        since no ranking could do better.
 
     Returns
     -------
     DataFrame
-        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left out,
-        as are queries without a relevant document, of which no measure can say anything.
+        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left
+        out.
     """
     functions = {name: _function(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    ranked = frame.sort("score", "doc", descending=True).group_by("query").agg("doc")
+    ranked = frame.sort("score", "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
         docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
-        if not (ideal >= level).any() or not (docs or complete):
+        if not ((ideal >= level).any() or hopeless) or not (docs or complete):
             continue
         gains = np.array([judged.get(doc, 0) for doc in docs], np.float64)
         values = {name: function(gains, ideal, level) for name, function in functions.items()}

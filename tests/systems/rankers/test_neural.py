@@ -14,7 +14,7 @@ from portrayal.systems.rankers.base import Hits, rank
 from portrayal.systems.rankers.bm25 import bm25
 from portrayal.systems.rankers.index import build_index
 from portrayal.systems.rankers.matches import BINS, histograms, pictures, similarities
-from portrayal.systems.rankers.neural import _reordered, neural
+from portrayal.systems.rankers.neural import _query_words, _reordered, neural
 from portrayal.systems.rankers.registry import NeuralSettings
 
 pytest.importorskip("torch", reason="the extra 'torch' is not installed")
@@ -112,6 +112,13 @@ def test_no_query_is_scored_by_a_model_that_saw_it(monkeypatch: pytest.MonkeyPat
     folds = [sum(ranker._fold(text) == fold for text in collection.queries.values()) for fold in range(3)]
     assert [len(part) for part in seen] == [12 - size for size in folds if size]
     assert ranker._fold("Topic0") == ranker._fold("topic0")
+
+
+def test_a_long_query_keeps_its_rarest_words_in_order() -> None:
+    filler = " ".join(f"f{number}" for number in range(30))
+    index = build_index([("a", f"{filler} rare"), ("b", filler)])
+    ids = _query_words(index, f"{filler} rare {filler}")
+    assert [index.words[word] for word in ids] == [*(f"f{number}" for number in range(19)), "rare"]
 
 
 def test_what_lies_below_the_candidates_keeps_its_order() -> None:

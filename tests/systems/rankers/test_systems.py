@@ -195,6 +195,19 @@ def test_rank_writes_a_run_and_says_only_its_path(folder: Path, tmp_path: Path) 
     assert sorted(file.name for file in folder.iterdir()) == before
 
 
+def test_a_kept_index_is_opened_and_a_changed_collection_is_noticed(folder: Path, tmp_path: Path) -> None:
+    arguments = [str(folder), "--out", str(tmp_path / "x.run"), "--index", str(tmp_path / "kept"), "-q"]
+    assert command(*arguments)[0] == 0
+    first = read_run(tmp_path / "x.run")
+    assert (tmp_path / "kept" / "index-lucene" / "postings.npy").exists()
+    assert command(*arguments)[0] == 0
+    assert read_run(tmp_path / "x.run").equals(first)
+    (folder / "documents.jsonl").write_text('{"id": "x", "text": "nurse"}')
+    code, _, error = command(*arguments)
+    assert code != 0
+    assert "another collection or of its earlier state" in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -20,7 +20,7 @@ def read_folder(path: Path) -> Collection:
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")
     graded = _judgments(path, "qrels_graded.tsv")
-    return Collection(path.name, lambda: _objects(source), _queries(path), _judgments(path), graded)
+    return Collection(path.resolve().name, lambda: _objects(source), _queries(path), _judgments(path), graded)
 
 
 def read_jsonl(path: Path) -> Collection:
@@ -39,12 +39,12 @@ def read_beir(path: Path) -> Collection:
     texts = dict(_objects(queries))
     # A BEIR queries file holds the queries of every split; the test split is the judged one.
     asked = {query: text for query, text in texts.items() if query in qrels} if qrels else texts
-    return Collection(path.name, lambda: _objects(corpus), asked, qrels)
+    return Collection(path.resolve().name, lambda: _objects(corpus), asked, qrels)
 
 
 def read_texts(path: Path) -> Collection:
     """Read a folder of .txt files, one document each, its id the path below the folder without `.txt`."""
-    return Collection(path.name, lambda: _texts(path), _queries(path, False), _judgments(path))
+    return Collection(path.resolve().name, lambda: _texts(path), _queries(path, False), _judgments(path))
 
 
 def _objects(path: Path) -> Iterator[Document]:
