@@ -1,6 +1,5 @@
 """The contexts audit as a study: recorded tags, composed pictures, phantom and local tagger, charts and sentences."""
 
-import os
 from pathlib import Path
 
 import polars as pl
@@ -35,8 +34,8 @@ def real_tags(shared, tmp_path_factory):
     folder = tmp_path_factory.mktemp("coco")
     data = shared("data/tags/coco_2019/people.csv").parent
     for name in ("tags.csv.gz", "people.csv"):
-        os.symlink(data / name, folder / name)
-    systems = {name: "replay:tags.csv.gz" for name in ("google", "amazon", "microsoft")}
+        (folder / name).symlink_to(data / name)
+    systems = dict.fromkeys(("google", "amazon", "microsoft"), "replay:tags.csv.gz")
     path = study(folder, systems, {"people": '"people.csv"'})
     flow.record(path, folder / "run", quiet=True)
     return flow.measure(folder / "run").results

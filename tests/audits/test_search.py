@@ -215,7 +215,12 @@ def test_any_two_poles_can_be_a_direction():
     # the checks of the gender direction are not made for another one
     assert measured.results.filter(pl.col("measure").is_in(["dichotomy", "gsr_reference"])).is_empty()
     assert "old" in " ".join(chart.name for chart in AUDIT.charts(measured))
-    assert set(measured.results.filter(measure="exposure", contrast="")["group"]) == {"old", "young"}
+    # any number of groups may be named; the direction has two poles
+    assert set(measured.results.filter(measure="exposure", contrast="")["group"]) == {
+        "old",
+        "young",
+        "middle",
+    }
 
 
 def test_repeats_are_averaged():
@@ -275,6 +280,22 @@ def test_responses_without_ranks_are_told():
 def test_bad_settings_are_told(settings, says):
     with pytest.raises(PortrayalError, match=says):
         study(**settings)
+
+
+@pytest.mark.parametrize("name", ["perfect", "random", "instrument"])
+def test_systems_may_not_take_the_names_of_the_references(name):
+    made = make_study(
+        {
+            "name": "test",
+            "audit": "search",
+            "search": {"collection": "toy"},
+            "systems": [{"name": name, "use": "perfect", "parameters": {"collection": "toy"}}],
+        }
+    )
+    with pytest.raises(PortrayalError, match="Give the system another name"):
+        AUDIT.stimuli(made)
+    with pytest.raises(PortrayalError, match="Give the system another name"):
+        measure(study(), responses({name: reference_run(toy_collection(), "neutral")}))
 
 
 def test_a_collection_that_is_not_there_is_told():

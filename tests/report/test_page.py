@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
@@ -56,7 +58,7 @@ def test_a_section_says_all_there_is_to_know(page):
     assert "Do result lists repeat the gender stereotype in the query?" in text
     assert "720 questions to 3 systems; 708 answered (98%)." in text  # 3 x 240, of which 4 each refused
     assert "Asked in 1 wave, 2026-01-05 10:00 to 2026-01-05 10:12 UTC." in text
-    assert "p is adjusted by Holm's method over the declared family: 12 tests of gsr." in text
+    assert "p is adjusted by Holm's method over the declared family of 12 tests: Gender stereotype" in text
     assert "Gender labels were assigned by annotators from pictures" in text
     assert len(section.find("figure")) == 2
 
@@ -322,6 +324,12 @@ def test_a_table_writes_each_column_alike():
     assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
 
 
+def test_a_study_without_correction_says_so():
+    assert "p is not adjusted: the study declared no correction." in quick(
+        manifest={"family": {"method": "none"}}
+    )
+
+
 def test_the_title_says_when_and_with_what(page):
     header = page.find("header", class_="masthead")[0].text
     assert header.endswith("Answers recorded 2026-01-05; measured with Portrayal 0.1.0.")
@@ -364,3 +372,26 @@ def test_a_manifest_of_many_hashes_is_cut(page):
 
 def test_rendering_twice_gives_the_same_page(html):
     assert render(five_sections(), "Five audits") == html
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)  # polars holds no lone surrogates
+
+
+@settings(max_examples=25, deadline=None)
+@given(ANY_TEXT, ANY_TEXT, st.floats(), st.floats(), st.integers(0, 10**12))
+def test_no_text_and_no_number_breaks_the_page(text, other, value, low, n):
+    row = {
+        "audit": "associations",
+        "system": text,
+        "measure": other,
+        "group": text,
+        "contrast": other,
+        "n": n,
+    }
+    table = results(
+        [{**row, "value": value, "low": low, "high": value, "p": 0.5, "note": text, "unit": other}] * 2
+    )
+    html = quick(measured=Measured(table, warnings=(text,)), findings=[Finding(text, 1)], study_name=other)
+    page = read(html)
+    assert len(page.find("section", class_="audit")) == 1
+    assert page.find("script") == []

@@ -27,7 +27,8 @@ from portrayal.report import words
         (3.6e-17, "0"),  # what 0.1 + 0.2 - 0.3 and the like leave
         (None, "–"),
         (math.nan, "–"),
-        (math.inf, "–"),
+        (math.inf, "∞"),  # odds that no answer bounds are not a missing number
+        (-math.inf, "−∞"),
     ],
 )
 def test_numbers(value, written):
@@ -47,6 +48,8 @@ def test_numbers(value, written):
         ((0.5, None, None), ("0.50", "")),
         ((0.5, None, 0.9), ("0.50", "[–, 0.90]")),
         ((None, None, None), ("–", "")),
+        ((0.31, -math.inf, 0.5), ("0.31", "[−∞, 0.50]")),
+        ((math.inf, 0.5, math.inf), ("∞", "[0.50, ∞]")),
         ((math.nan, math.nan, math.nan), ("–", "")),
         ((0.0, 0.0, 0.2775), ("0.00", "[0.00, 0.28]")),
         ((0.0, 5.6e-17, 0.2775), ("0.00", "[0.00, 0.28]")),

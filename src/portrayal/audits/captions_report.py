@@ -151,7 +151,8 @@ def _nothing(table: pl.DataFrame, told: set[str]) -> Iterator[Finding]:
     rows = _at_system(table).unique("system", keep="first", maintain_order=True)
     for r in rows.filter(~pl.col("system").is_in(list(told))).iter_rows(named=True):
         yield Finding(
-            f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read by people.",
+            f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read"
+            " by people.",
             r["row"],
         )
 

@@ -38,7 +38,7 @@ class WordSpace:
         """Return the rows of many words, -1 where the vectors lack one."""
         found = [-1 if row is None else row for row in map(self.index.get, words)]
         rows = np.array(found, dtype=np.int64)
-        for place in np.flatnonzero(rows < 0):
+        for place in np.flatnonzero(rows < 0).tolist():
             rows[place] = self.index.get(words[place].lower(), -1)
         return rows
 

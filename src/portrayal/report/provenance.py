@@ -38,17 +38,19 @@ def recorded(manifests: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(filter(None, (said, made)))
 
 
-def family(manifest: Mapping[str, Any], results: pl.DataFrame) -> str:
+def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
     """Say over which tests p was adjusted, and how."""
     declared = manifest.get("family")
     tested = results.filter(pl.col("p_adjusted").is_not_null())
     if not isinstance(declared, Mapping) or tested.is_empty():
         return ""
+    if declared.get("method") == "none":
+        return "p is not adjusted: the study declared no correction."
     method = METHODS.get(str(declared.get("method")), str(declared.get("method")))
-    measures = listed([plain(name) for name in tested["measure"].unique(maintain_order=True).to_list()])
-    return (
-        f"p is adjusted by {method} over the declared family: {plural(tested.height, 'test')} of {measures}."
-    )
+    found = tested["measure"].unique(maintain_order=True).to_list()
+    measures = "; ".join(names.get(name) or plain(name) for name in found)
+    tests = plural(tested.height, "test")
+    return f"p is adjusted by {method} over the declared family of {tests}: {measures}."
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

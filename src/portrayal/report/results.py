@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -88,7 +89,7 @@ def _any(rows: Sequence[Row], name: str) -> bool:
 
 
 class Scale:
-    """A straight scale from numbers to places in the drawn interval; it always holds zero."""
+    """A straight scale from numbers to places in the drawn interval; it holds zero and every finite number."""
 
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high
@@ -97,14 +98,16 @@ class Scale:
     def of(cls, rows: Sequence[Row]) -> Scale:
         """Return the scale that holds every value and both ends of every interval."""
         ends = [row[name] for row in rows for name in ("value", "low", "high") if not is_missing(row[name])]
-        return cls(min([0.0, *ends]), max([0.0, *ends]))
+        finite = [end for end in ends if math.isfinite(end)]
+        return cls(min([0.0, *finite]), max([0.0, *finite]))
 
     def at(self, value: float | None) -> float | None:
-        """Return the place of a value, or nothing when there is none."""
+        """Return the place of a value, an edge where it is infinite, or nothing when there is none."""
         if value is None or is_missing(value):
             return None
+        inside = min(max(float(value), self.low), self.high)
         span = (self.high - self.low) or 1.0
-        return round(EDGE + (WIDTH - 2 * EDGE) * (float(value) - self.low) / span, 2)
+        return round(EDGE + (WIDTH - 2 * EDGE) * (inside - self.low) / span, 2)
 
 
 def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from portrayal.audits.base import Finding
 from portrayal.report.drawing import Drawing, prefixed
+from portrayal.report.names import NAMES
 from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
@@ -59,7 +60,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
     """Return everything the template of one section needs."""
     results = section.measured.results
     cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
-    blocks = result_blocks(results, section.anchor, cited, section.audit.names)
+    blocks = result_blocks(results, section.anchor, cited, {**NAMES, **section.audit.names})
     main = {results["measure"][row] for row in cited} | set(section.audit.family)
     charts = [chart_view(drawing) for drawing in drawings]
     return {
@@ -81,7 +82,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "answered": section.total("done"),
         "unfinished": section.total(*UNFINISHED),
         "state_words": STATE_WORDS,
-        "family": family(section.manifest, section.measured.results),
+        "family": family(section.manifest, results, {**NAMES, **section.audit.names}),
         "asked": asked(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }

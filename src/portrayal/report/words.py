@@ -42,8 +42,8 @@ def visible_all(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a number is absent: None, NaN or infinite."""
-    return value is None or (isinstance(value, float) and not math.isfinite(value))
+    """Tell whether a number is absent: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def decimals(value: float, low: float | None = None, high: float | None = None) -> int:
@@ -53,7 +53,8 @@ def decimals(value: float, low: float | None = None, high: float | None = None) 
     """
     width = value if is_missing(low) or is_missing(high) else high - low  # type: ignore[operator]
     width = abs(width) or abs(value)
-    if width == 0:
+    width = width if math.isfinite(width) else abs(value)
+    if width == 0 or not math.isfinite(width):
         return 2
     digits = 1 - math.floor(math.log10(width))
     return min(5, max(2, digits)) if width < 10 else max(0, digits + 1)
@@ -71,6 +72,8 @@ def number(value: Any, places: int | None = None) -> str:
         return MISSING
     if isinstance(value, int):
         return _signed(f"{value:,}")
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
     if abs(value) < DUST:
         value = 0.0
     if places is None and value and round(abs(value), 5) == 0:

@@ -68,25 +68,31 @@ def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[
     """Return `number` scenes; groups are even and independent of all but what the world ties to them."""
     world = world or World()
     rng = np.random.default_rng(seed)
-    return [_scene(f"scene-{i:05d}", rng, world) for i in range(number)]
+    groups = rng.integers(0, 2, (number, 2)).tolist()
+    choices = rng.integers(0, 6, (number, 3)).tolist()
+    chances = rng.random((number, 7)).tolist()
+    return [
+        _scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world)
+        for i in range(number)
+    ]
 
 
-def _scene(image: str, rng: np.random.Generator, world: World) -> Scene:
-    gender, skin = rng.choice(["female", "male"]), rng.choice(["darker", "lighter"])
-    things = ["dog"] if rng.random() < world.dog[gender] else []
-    things += [thing for thing in THINGS[1:] if rng.random() < 0.4]
-    things += ["wheelchair"] if rng.random() < world.wheelchair else []
+def _scene(image: str, man: int, light: int, chosen: list[int], chance: list[float], world: World) -> Scene:
+    gender = ("female", "male")[man]
+    things = ["dog"] if chance[0] < world.dog[gender] else []
+    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < 0.4]
+    things += ["wheelchair"] if chance[3] < world.wheelchair else []
     return Scene(
         image=image,
-        gender=str(gender),
-        skin=str(skin),
-        worn=str(rng.choice(["dress", "jacket"])),
-        action=str(rng.choice(list(ACTIONS))),
-        color="red" if rng.random() < world.red[gender] else "blue",
+        gender=gender,
+        skin=("darker", "lighter")[light],
+        worn=("dress", "jacket")[chosen[0] % 2],
+        action=list(ACTIONS)[chosen[1] % 3],
+        color="red" if chance[4] < world.red[gender] else "blue",
         things=tuple(things),
-        place=str(rng.choice(PLACES)),
-        elderly=bool(rng.random() < world.elderly),
-        unsaid=("purse",) if rng.random() < world.purse[gender] else (),
+        place=PLACES[chosen[2] % 3],
+        elderly=chance[5] < world.elderly,
+        unsaid=("purse",) if chance[6] < world.purse[gender] else (),
     )
 
 

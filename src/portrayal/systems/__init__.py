@@ -77,11 +77,20 @@ SYSTEMS: dict[str, Entry] = {
         "tagger",
         "a reader of perceived gender and age on ONNX Runtime, faces only",
     ),
+    "imagenet": Entry(
+        "portrayal.systems.taggers.imagenet", "tagger", "ImageNet classes from weights you install", "torch"
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",
         "a local text-to-image pipeline with its safety filter",
         "generators",
+    ),
+    "transformers": Entry(
+        "portrayal.systems.captioners.transformers_captioner",
+        "captioner",
+        "a captioning model on this machine, through transformers",
+        "torch",
     ),
     "phantom_generator": Entry(
         "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"

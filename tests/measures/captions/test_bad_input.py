@@ -63,7 +63,7 @@ def test_two_captions_with_one_id() -> None:
     table = pl.DataFrame(
         {"image": ["a", "a", "b"], "caption": [1, 1, 1], "text": ["A dog.", "A cat.", "A cow."]}
     )
-    mentions, captions, faults = read_captions(table, SYSTEM_CAPTIONS, ["a", "b"])
+    _, captions, faults = read_captions(table, SYSTEM_CAPTIONS, ["a", "b"])
     assert captions["text"].to_list() == ["A dog.", "A cow."]
     assert faults.rows() == [("system captions: two captions with one id, the first kept", 1, "a")]
 

@@ -179,7 +179,7 @@ def test_demeaning_words_have_a_lower_bound_an_estimate_and_an_upper_bound() -> 
     listed = synsets_of(read_list("demeaning"), "n")
     assert demeaning_words.readings("idiot", "n", listed) == (True, True, True)
     assert demeaning_words.readings("horse", "n", listed) == (False, False, False)
-    lower, estimate, upper = demeaning_words.readings("bum", "n", listed)
+    lower, _, upper = demeaning_words.readings("bum", "n", listed)
     assert (lower, upper) == (False, True)
     said = {"1": ["idiot"], "2": ["horse"], "3": [("woman", "silly")], "4": [("dog", "silly")]}
     outcome = demeaning_words.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)

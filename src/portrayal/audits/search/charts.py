@@ -83,7 +83,7 @@ def _most_gendered(measured: Measured) -> list[Chart]:
             "genderedness."
         )
         drawn = coloured_terms(table.filter(pl.col("pole") == pole))
-        made.append(Chart(f"most-{pole}", f"Most {pole} queries (Figure 7)", text, drawn))
+        made.append(Chart(f"most-{pole}", f"Queries farthest towards {pole} (Figure 7)", text, drawn))
     return made
 
 

@@ -55,10 +55,11 @@ def _told(rows: list[dict[str, Any]]) -> list[Finding]:
     made = [Finding(say[row["measure"]](row), row["row"]) for row in rows if _clear(row)]
     unclear = [row for row in rows if not _clear(row)]
     if unclear:
-        names = listed([row["system"] for row in unclear])
+        names = listed([f"{row['system']} ({' '.join(_written(row))})" for row in unclear])
         what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
-        verb = "is" if len(unclear) == 1 else "are"
-        sentence = f"{names} {verb} not told apart from {what}, measured with {unclear[0]['group']}."
+        sizes = {row["n"] for row in unclear}
+        count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
+        sentence = f"Not told apart from {what} with {count}, measured with {unclear[0]['group']}: {names}."
         made.append(Finding(sentence, unclear[0]["row"]))
     return made
 

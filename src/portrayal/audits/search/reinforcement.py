@@ -99,10 +99,10 @@ def _warnings(material: Material) -> list[str]:
             "person's reading of the queries."
         )
     if named:
+        example = " ".join(material.texts[min(named)].split()[:8])
         said.append(
-            f"{len(named)} of {count} queries name a group themselves (such as {sorted(named)[0]!r}). "
-            "There a low GSR may go against what the "
-            "user asked for; the rows gsr_without_gendered_queries leave them out."
+            f"{len(named)} of {count} queries name a group themselves (such as {example!r}). There a low GSR may go "
+            "against what the user asked for; the rows gsr_without_gendered_queries leave them out."
         )
     if negated:
         said.append(f"{negated} of {count} queries hold a negation, which a mean of word scores cannot see.")

@@ -70,7 +70,9 @@ def effect_interval(
     # 1: stands in X only, 2: in Y only, 3: in both. The sizes of X and Y are part of the design.
     strata = (np.bincount(codes, in_x) > 0) + 2 * (np.bincount(codes, ~in_x) > 0)
     moments = _moments(standard, in_x, codes, strata, len(x) / len(pooled))
-    return _ends(moments, resample_counts(strata, draws, seed), level)
+    order = np.lexsort((*moments.sums.T, strata))  # so that the rows' order does not matter
+    moments = moments._replace(sums=moments.sums[order], stretch=moments.stretch[order])
+    return _ends(moments, resample_counts(strata[order], draws, seed), level)
 
 
 def _moments(

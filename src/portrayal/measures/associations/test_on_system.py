@@ -72,10 +72,8 @@ class TestOnSystem:
             "ddof": settings.ddof,
             "seed": seed,
         }
-        if self.test.y:
-            table = eat(*matrices, cluster=people, **options)
-        else:
-            table = scweat(matrices[0], matrices[2], matrices[3], **options)
+        x, _, a, b = matrices
+        table = eat(*matrices, cluster=people, **options) if self.test.y else scweat(x, a, b, **options)
         row = table.row(0, named=True)
         note = f"stimuli left: {self._left()}; {row['note']}"
         return {**row, **self._about(), "measure": self.test.measure, "note": note}

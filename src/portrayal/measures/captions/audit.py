@@ -40,7 +40,9 @@ def measure_system(
     """Run the techniques (all by default) on one system's stages."""
     stages = check_stages(stages)
     rows: list[Mapping[str, Any]] = []
-    cases, tables, missing = [], {}, {}
+    cases: list[pl.DataFrame] = []
+    tables: dict[str, pl.DataFrame] = {}
+    missing: dict[str, str] = {}
     for key in names or TECHNIQUES:
         outcome = TECHNIQUES[key].measure(stages, options)
         rows += outcome.rows

@@ -21,6 +21,7 @@ from portrayal.measures.contexts.rows import (
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
+TOGETHER = 64  # permutations computed at a time
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
 
 
@@ -128,12 +129,15 @@ def _shuffled(hits: np.ndarray, given: np.ndarray, random: np.random.Generator, 
     expected = totals * share[:, None]
     scale = np.where(expected > 0, expected, np.inf)
 
-    def statistic(order: np.ndarray) -> float:
-        observed = np.einsum("ps,pso->so", hits, given[order])
-        return float(np.sum((observed - expected) ** 2 / scale))
+    def statistics(orders: np.ndarray) -> np.ndarray:
+        observed = np.einsum("ps,kpso->kso", hits, given[orders])
+        return np.sum((observed - expected) ** 2 / scale, axis=(1, 2))
 
-    actual = statistic(np.arange(people)) - 1e-9
-    beyond = sum(statistic(random.permutation(people)) >= actual for _ in range(shuffles))
+    actual = statistics(np.arange(people)[None])[0] - 1e-9
+    beyond = 0
+    for left in range(shuffles, 0, -TOGETHER):
+        orders = np.stack([random.permutation(people) for _ in range(min(left, TOGETHER))])
+        beyond += int(np.sum(statistics(orders) >= actual))
     return (beyond + 1) / (shuffles + 1)
 
 

@@ -17,8 +17,8 @@ from portrayal.errors import PortrayalError
 from portrayal.language import wordnet
 from portrayal.measures.captions.mentions import synset_of
 from portrayal.measures.captions.stages import HUMAN_LABELS, MENTIONS
-from portrayal.stimuli.datasets.boxes import relative_boxes
-from portrayal.stimuli.datasets.json_files import read_json
+from portrayal.stimuli.boxes import relative_boxes
+from portrayal.stimuli.data_files import read_json
 
 
 def read_image_data(path: Path, coco: bool = True) -> tuple[dict[int, str], dict[str, tuple[float, float]]]:
@@ -34,7 +34,7 @@ def read_objects(
     """Read objects.json: (labels, boxes, faults)."""
     found = [(names[i], o) for i, o in _each(path, "objects", names)]
     rows = [_mention(image, "object", None, _label(o), None) for image, o in found]
-    boxes = ((image, _label(o)[1], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
+    boxes = ((image, _label(o)[1] or _label(o)[0], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
     return _table(rows), *relative_boxes(boxes, sizes)
 
 

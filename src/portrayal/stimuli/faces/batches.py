@@ -77,12 +77,16 @@ def moved(pixels: Tensor, random: torch.Generator) -> Tensor:
     )
 
 
-def disturbed(faces: Tensor, random: torch.Generator) -> Tensor:
-    """Change light and colour, shift, cover a square, add noise: what a reader must see through."""
+def disturbed(faces: Tensor, random: torch.Generator, copies: int = 1) -> Tensor:
+    """Change light and colour, shift, cover a square, add noise: what a reader must see through.
+
+    With `copies` the faces are that many stacked sets, and face i of each set is disturbed alike.
+    """
     n, device = len(faces), faces.device
 
     def draw(*shape: int) -> Tensor:
-        return 2 * torch.rand(n, *shape, generator=random, device=device) - 1
+        drawn = 2 * torch.rand(n // copies, *shape, generator=random, device=device) - 1
+        return drawn.repeat(copies, *(1 for _ in shape))
 
     theta = torch.zeros(n, 2, 3, device=device)
     theta[:, 0, 0] = theta[:, 1, 1] = 1 + 0.1 * draw()
@@ -93,14 +97,16 @@ def disturbed(faces: Tensor, random: torch.Generator) -> Tensor:
     grey = faces.mean(1, keepdim=True)
     faces = grey + (faces - grey) * (1 + 0.5 * draw(1, 1, 1))
     faces = faces * (1 + 0.25 * draw(1, 1, 1)) + 0.25 * draw(1, 1, 1) + 0.05 * draw(3, 1, 1)
-    noise = torch.randn(faces.shape, generator=random, device=device)
-    return _covered(faces + 0.08 * noise, random)
+    noise = torch.randn((n // copies, *faces.shape[1:]), generator=random, device=device).repeat(
+        copies, 1, 1, 1
+    )
+    return _covered(faces + 0.08 * noise, (draw(2) + 1) / 2)
 
 
-def _covered(faces: Tensor, random: torch.Generator, side: float = 0.3) -> Tensor:
+def _covered(faces: Tensor, places: Tensor, side: float = 0.3) -> Tensor:
     """Cover a square of 0.3 of the side in each face with grey."""
-    n, _, height, _ = faces.shape
-    corner = torch.rand(n, 2, generator=random, device=faces.device) * (1 + side) - side
+    height = faces.shape[2]
+    corner = places * (1 + side) - side
     line = torch.linspace(0, 1, height, device=faces.device)
     rows = (line > corner[:, :1]) & (line < corner[:, :1] + side)
     columns = (line > corner[:, 1:]) & (line < corner[:, 1:] + side)

@@ -60,10 +60,12 @@ def targets(values: Tensor, first: Tensor, random: torch.Generator) -> tuple[Ten
     return go, aim
 
 
-def keeping_loss(read: Tensor, before: Tensor, aim: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+def keeping_loss(
+    read: Tensor, before: Tensor, aim: Tensor, first: Tensor, races: bool = True
+) -> tuple[Tensor, Tensor]:
     """Return the loss of reaching the aim on the varied attribute and of moving the others.
 
-    `first` says whose gender was varied; for the rest race was.
+    `first` says whose gender was varied; for the rest race was. `races` says whether race is labelled at all.
     """
     gender = _binary(read[:, GENDER], (filled(aim)[:, GENDER] + 1) / 2)
     race = functional.cross_entropy(read[:, FIRST_RACE:], filled(aim)[:, FIRST_RACE:], reduction="none")
@@ -73,7 +75,7 @@ def keeping_loss(read: Tensor, before: Tensor, aim: Tensor, first: Tensor) -> tu
     )
     age = (read[:, AGE] - before[:, AGE]) ** 2
     reach = torch.where(first, gender, 0.5 * race)
-    others = torch.where(first, same_race, same_gender) if not first.all() else 0.0
+    others = torch.where(first, same_race, same_gender) if races else torch.zeros_like(age)
     hold = others + 2 * age
     return reach.mean(), hold.mean()
 

@@ -14,7 +14,7 @@ from portrayal.stimuli.faces.reader import ADULT, read_face
 
 FRONTAL = 0.25  # how far the nose may lie from the middle, in eye distances
 SMALLEST = 24.0  # pixels between the eyes
-COVERED = 0.6  # the least share of the face's core that must look like its skin
+COVERED = 0.7  # the least share of the face's core that must look like its skin
 CERTAIN = 0.93  # the least detector score
 
 # Why a picture is not manipulated. `many faces` is no reason: the one closest to the centre is taken, and noted.

@@ -28,24 +28,25 @@ PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the p
 class Plan:
     """The settings of a training run."""
 
-    steps: int = 12000
-    batch: int = 128
+    steps: int = 4500
+    batch: int = 160
     seed: int = 0
     seconds: float = 480.0  # stop and save after this long; the next run resumes
     rate: float = 3e-4
     latent_rate: float = 6e-4
     latent_steps: int = 2
-    noise: float = 0.3  # on the latent code, while training
+    noise: float = 0.4  # on the latent code, while training
     likeness: float = 10.0
-    ignorance: float = 1.0
-    reach: float = 1.0
+    ignorance: float = 4.0
+    reach: float = 3.0
     hold: float = 1.0
-    patch: float = 0.2
+    patch: float = 0.3
     cycle: float = 2.0
-    rough: float = 3.0
-    small: float = 0.3
+    rough: float = 1.5
+    small: float = 0.1
     controls: bool = True  # False: a plain Fader network, which knows the main attribute only
     every: int = 500  # steps between log rows
+    compile: bool = False  # fuse kernels; costs a minute or two at the start
 
 
 class Trainer:
@@ -73,6 +74,11 @@ class Trainer:
         self.networks.to(memory_format=torch.channels_last)
         self.averaged = copy.deepcopy(self.networks).requires_grad_(False)
         self.optimisers = self._optimisers()
+        if plan.compile:
+            for network in (*self.networks.modules(), *self.averaged["readers"]):
+                if isinstance(network, Encoder | Decoder | LatentCritics | PatchCritic | AttributeReader):
+                    network.compile()
+        self.critics = torch.arange(FOLDS, device=device)[:, None]
         self.log: dict[str, Any] = {}
 
     def _optimisers(self) -> dict[str, torch.optim.Optimizer]:
@@ -129,12 +135,16 @@ class Trainer:
         face, values, folds = self.faces.batch(self.plan.batch, self.random)
         with torch.no_grad():
             code = self._code(face)
-        total = code.new_zeros(())
-        for fold, read in enumerate(self.networks["latent"](code).float()):
-            other = (folds != fold).float()
-            total = total + (objective.reading_loss(read, values) * other).sum() / other.sum()
-        self._note("latent", total / FOLDS)
-        return total
+        losses = self._by_critic(self.networks["latent"](code), values)
+        others = (folds != self.critics).float()
+        loss = (losses * others).sum(1).div(others.sum(1)).mean()
+        self._note("latent", loss)
+        return FOLDS * loss
+
+    def _by_critic(self, read: Tensor, values: Tensor) -> Tensor:
+        """Return the reading loss of every critic on every face, critics x faces."""
+        repeated = values.expand(read.shape[1], -1).repeat(len(read), 1)
+        return objective.reading_loss(read.float().flatten(0, 1), repeated).view(read.shape[:2])
 
     def _reader_loss(self) -> Tensor:
         """Learn from disturbed and mixed photographs, so that its gradients mean something."""
@@ -169,13 +179,12 @@ class Trainer:
         return torch.arange(size, device=self.device) < share
 
     def _patch_loss(self, face: Tensor, made: Tensor) -> Tensor:
-        """Hinge loss of the patch critic."""
-        critic = self.networks["patch"]
-        real, fake = critic(face).float(), critic(made).float()
-        return torch.relu(1 - real).mean() + torch.relu(1 + fake).mean()
+        """Return the least-squares loss of the patch critic: photographs are 1, manipulated faces 0."""
+        real, fake = self.networks["patch"](torch.cat([face, made])).float().chunk(2)
+        return (real - 1).square().mean() + fake.square().mean()
 
     def _made_loss(self, face: Tensor, values: Tensor, folds: Tensor, made: dict[str, Tensor]) -> Tensor:
-        plan, ramp = self.plan, min(1.0, self.step / (0.15 * self.plan.steps))
+        plan, ramp = self.plan, min(1.0, self.step / (0.08 * self.plan.steps))
         reach, hold = self._guidance(face, made)
         again = self.networks["encoder"](made["face"]).float()
         terms = {
@@ -183,7 +192,7 @@ class Trainer:
             "ignorance": plan.ignorance * ramp * self._ignorance(made["code"], folds),
             "reach": plan.reach * ramp * reach,
             "hold": plan.hold * ramp * hold,
-            "patch": -plan.patch * ramp * self.networks["patch"](made["face"]).float().mean(),
+            "patch": plan.patch * ramp * (self.networks["patch"](made["face"]).float() - 1).square().mean(),
             "cycle": plan.cycle * (again - made["code"].detach()).abs().mean(),
             "rough": plan.rough * objective.roughness(made["edit"]),
             "small": plan.small * (made["edit"].abs() * self.mask).mean(),
@@ -194,24 +203,21 @@ class Trainer:
 
     def _ignorance(self, code: Tensor, folds: Tensor) -> Tensor:
         """Each critic judges the fold it never saw, so that it cannot reward forgetting single faces."""
-        total = code.new_zeros(())
-        for fold, read in enumerate(self.networks["latent"](code).float()):
-            losses = objective.ignorance_loss(read, self.prior)
-            total = total + (losses * (folds == fold)).sum() / len(code)
-        return total
+        losses = self._by_critic(self.networks["latent"](code), self.prior)
+        return (losses * (folds == self.critics)).sum() / len(code)
 
     def _guidance(self, face: Tensor, made: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Ask the averaged readers, through the same disturbance of both pictures."""
         first = self._first(len(face))
-        state = self.random.get_state()
-        seen = disturbed(made["face"], self.random)
-        self.random.set_state(state)
-        plain = disturbed(face, self.random)
+        seen = disturbed(torch.cat([made["face"], face]), self.random, copies=2)
+        after, plain = seen.contiguous(memory_format=torch.channels_last).chunk(2)
         pairs = []
         for reader in self.averaged["readers"]:
             with torch.no_grad():
                 before = reader(plain).float()
-            pairs.append(objective.keeping_loss(reader(seen).float(), before, made["aim"], first))
+            pairs.append(
+                objective.keeping_loss(reader(after).float(), before, made["aim"], first, self.races)
+            )
         reach, hold = (torch.stack(list(terms)).mean() for terms in zip(*pairs, strict=True))
         return reach, hold if self.plan.controls else 0 * hold
 
@@ -253,7 +259,7 @@ class Trainer:
 def train(packed: Path, out: Path, plan: Plan, device: str | None = None) -> dict[str, Any]:
     """Train, or go on training, until the plan's steps or seconds are used up; returns figures of the run."""
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.benchmark, torch.backends.cudnn.benchmark_limit = True, 3
     parts, about = read_packed(packed)
     trainer = Trainer(plan, parts["train"], device)
     out.mkdir(parents=True, exist_ok=True)

@@ -115,7 +115,8 @@ def _mentions_dog(scene: Scene, rate: float, draw: Draw) -> Said:
 def _narrows_colors(scene: Scene, rate: float, draw: Draw) -> Said:
     """Colours differ by gender in the world and in human captions; here they are left out until they do not."""
     said = faithful(scene)
-    leave = {("female", "red"): 0.6, ("male", "blue"): 0.375}.get((scene.gender, scene.color), 0.0)
+    # 0.7 red with women and 0.2 with men become 0.2 both; 0.3 and 0.8 blue become 0.3 both.
+    leave = {("female", "red"): 5 / 7, ("male", "blue"): 5 / 8}.get((scene.gender, scene.color), 0.0)
     return replace(said, color="") if draw() < leave * rate / 0.5 else said
 
 
@@ -200,7 +201,7 @@ PHANTOMS: dict[str, Phantom] = {
         world=World(dog=_even(0.6, 0.2)),
     ),
     "differing tuples across stages": Phantom(
-        "stereotyping: differing tuples across stages", _narrows_colors, world=World(red=_even(0.5, 0.2))
+        "stereotyping: differing tuples across stages", _narrows_colors, world=World(red=_even(0.7, 0.2))
     ),
     "demeaning words": Phantom("demeaning: demeaning words", _judges),
     "people not mentioned": Phantom("demeaning: people not mentioned", _omits),
@@ -225,7 +226,7 @@ class PhantomParameters(Settings):
     """What a phantom captioner plants."""
 
     plants: Literal[tuple(PHANTOMS)] = "nothing"  # type: ignore[valid-type]
-    rate: float = Field(0.3, ge=0, le=1)
+    rate: float = Field(default=0.3, ge=0, le=1)
 
 
 def draws(name: str, key: str) -> Draw:

@@ -19,7 +19,8 @@ def relative_boxes(
     A box partly outside is cut at the edge; one wholly outside, or of no area, or of an image without a size is
     left out. Each is a fault with its number and an example.
     """
-    kept, faults = [], {}
+    kept: list[tuple] = []
+    faults: dict[str, tuple[int, str]] = {}
     for image, synset, *pixels in boxes:
         if image not in sizes or min(sizes[image]) <= 0:
             _note(faults, "box of an image without a size, left out", image)

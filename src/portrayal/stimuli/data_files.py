@@ -35,7 +35,7 @@ def read_lines(path: Path, what: str) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)
     opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8", newline="") as file:  # type: ignore[operator]
+        with opener(path, "rt", encoding="utf-8", newline="") as file:
             yield from csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None
