@@ -13,6 +13,7 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.audits import AUDITS, EXPERIMENTS, get_audit
+from portrayal.audits.base import Evidence
 from portrayal.errors import PortrayalError
 from portrayal.measures.depictions import depictions_of_counts
 from portrayal.record.guard import PromptRefused
@@ -227,6 +228,32 @@ def test_labels_of_a_recorded_table(tmp_path: Path) -> None:
     difference = rows(folder, "sexualised_difference")["woman"]
     assert difference["p_adjusted"] < 0.001
     assert "sexualised_age_trend" not in pl.read_parquet(folder / "results.parquet")["measure"]
+
+
+def test_raters_and_the_detector_are_compared_from_a_reviews_table(tmp_path: Path) -> None:
+    write_labels(tmp_path)
+    study = read_study(write(tmp_path, LABELS))
+    audit = get_audit(study.audit)
+    given = {
+        "ann": ["yes", "no", "yes", "no"],
+        "bo": ["yes", "no", "no", "no"],
+        "detector": ["yes", "no", "no", "no"],
+    }
+    reviews = pl.DataFrame(
+        [
+            {"item": str(item), "question": "sexualised", "reviewer": name, "judgment": said, "note": None}
+            for name, judged in given.items()
+            for item, said in enumerate(judged)
+        ],
+        schema_overrides={"note": pl.String},
+    )
+    folder = run(tmp_path, LABELS)
+    responses = pl.read_parquet(folder / "responses.parquet")
+    evidence = Evidence(audit.stimuli(study), responses, audit.inputs(study), reviews)
+    table = audit.measure(evidence, study.settings).results
+    kappa = table.filter((pl.col("measure") == "cohen_kappa") & (pl.col("group") == "bo + detector"))
+    assert kappa["value"].to_list() == [1.0]
+    assert set(table.filter(pl.col("measure") == "cronbach_alpha")["system"]) == {"raters"}
 
 
 def test_sexualised_output_is_never_prompted_for(tmp_path: Path) -> None:
