@@ -156,6 +156,5 @@ def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _share(measure: str, group: str, interval: Interval, n: int, missing: int) -> dict[str, Any]:
-    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
-    ends = {"value": value, "low": low, "high": high, "n": n, "n_missing": missing}
+    ends = {**interval.columns(), "n": n, "n_missing": missing}
     return {"measure": measure, "group": group, **ends, "unit": "share", "note": READ}
