@@ -156,3 +156,34 @@ def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
         assert above[semantic].difference.value > 0.05
         assert above[semantic].difference.p < 0.05
         assert above[semantic].relative > 0.5
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_documents_written_about_women_score_above_the_same_documents_about_men(shared, name):
+    # Grep-BiasIR (Krieg et al., CHIIR 2023): for each query the same text in female and in male wording. The score is
+    # that of Definition 3.7 for a list of one document (title and text; a third of the texts do not differ).
+    import polars as pl
+
+    from portrayal.stimuli.collections import collection_of
+
+    table = pl.read_csv(shared("data/ir/gendered_queries/grepbiasir_documents.csv.gz"), infer_schema=False)
+    table = table.filter(pl.col("relevant") == "1", pl.col("content_gender").is_in(["F", "M"]))
+    table = table.unique(["q_id", "content_gender"], keep="first", maintain_order=True)
+    paired = table.filter(pl.len().over("q_id") == 2)
+    documents = {
+        f"{row['q_id']}-{row['content_gender']}": f"{row['doc_title']} {row['document']}"
+        for row in paired.iter_rows(named=True)
+    }
+    queries = dict(paired.select("q_id", "query").unique(maintain_order=True).iter_rows())
+    history = make_history(collection_of(documents, queries))
+    scores = word_scores(*ruler(name), history)
+    sides = [
+        score_history(history, {query: [f"{query}-{side}"] for query in queries}, scores)[
+            "list_score"
+        ].to_numpy()
+        for side in ("F", "M")
+    ]
+    differences = sides[0] - sides[1]
+    assert len(differences) > 100
+    assert np.mean(differences > 0) > 0.8
+    assert differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences))) > 5

@@ -87,6 +87,8 @@ def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture
             " needed. Give a picture with an alpha channel, or raise the tolerance."
         )
     grid = np.clip(surface.reshape(COARSE, COARSE, 3), 0, 255).round().astype(np.uint8)
+    if np.ptp(grid, axis=(0, 1)).max() <= 2:  # one colour: nothing to scale up
+        return Image.new("RGB", rgb.size, tuple(np.median(grid, axis=(0, 1)).astype(int).tolist()))
     return Image.fromarray(grid).resize(rgb.size, Image.Resampling.BILINEAR)
 
 

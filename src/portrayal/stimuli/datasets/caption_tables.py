@@ -17,7 +17,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.stages import PEOPLE
-from portrayal.stimuli.datasets.boxes import relative_boxes
+from portrayal.stimuli.boxes import relative_boxes
 from portrayal.systems.replay import read_table
 from portrayal.tables import check
 

@@ -14,8 +14,8 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.stages import HUMAN_LABELS
-from portrayal.stimuli.datasets.boxes import relative_boxes
-from portrayal.stimuli.datasets.json_files import need, read_json
+from portrayal.stimuli.boxes import relative_boxes
+from portrayal.stimuli.data_files import need, read_json
 
 CAPTIONS = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.datasets.json_files import read_lines
+from portrayal.stimuli.data_files import read_lines
 
 
 def read_conceptual_captions(path: Path) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.language.harm_lists import as_synset
-from portrayal.stimuli.datasets.json_files import need, read_json
+from portrayal.stimuli.data_files import need, read_json
 
 # The categories of people descriptors the paper took as non-imageable (section 4.1.1).
 SEVEN = (

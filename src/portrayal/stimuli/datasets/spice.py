@@ -14,7 +14,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.mentions import with_synsets
-from portrayal.stimuli.datasets.json_files import read_json
+from portrayal.stimuli.data_files import read_json
 
 KINDS = {1: "object", 2: "attribute", 3: "relation"}
 

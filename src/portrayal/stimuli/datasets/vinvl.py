@@ -16,7 +16,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.mentions import with_synsets
 from portrayal.measures.captions.stages import SYSTEM_LABELS
-from portrayal.stimuli.datasets.json_files import read_lines
+from portrayal.stimuli.data_files import read_lines
 
 
 def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:

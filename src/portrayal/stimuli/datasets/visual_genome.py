@@ -17,8 +17,8 @@ from portrayal.errors import PortrayalError
 from portrayal.language import wordnet
 from portrayal.measures.captions.mentions import synset_of
 from portrayal.measures.captions.stages import HUMAN_LABELS, MENTIONS
-from portrayal.stimuli.datasets.boxes import relative_boxes
-from portrayal.stimuli.datasets.json_files import read_json
+from portrayal.stimuli.boxes import relative_boxes
+from portrayal.stimuli.data_files import read_json
 
 
 def read_image_data(path: Path, coco: bool = True) -> tuple[dict[int, str], dict[str, tuple[float, float]]]:
