@@ -138,6 +138,22 @@ def test_a_long_contrast_stands_below_its_row():
     assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
 
 
+def test_long_names_of_systems_stand_above_their_rows():
+    row = {"audit": "associations", "measure": "eat", "value": 0.1, "n": 5}
+    names = ["a simulated system of the first kind", "a simulated system of the second kind"]
+    rows = [{**row, "system": name, "group": group} for name in names for group in "abc"]
+    block = read(quick(measured=Measured(results(rows)), findings=[], tables=[])).find("div", class_="block")[
+        0
+    ]
+    assert [one.text for one in block.find("tr", class_="run")] == names
+    assert [one.text for one in block.find("th", scope="row")] == list("abcabc")
+    mixed = results(
+        sorted(rows, key=lambda one: one["group"])
+    )  # names that change from row to row stay in them
+    block = read(quick(measured=Measured(mixed), findings=[], tables=[])).find("div", class_="block")[0]
+    assert block.find("tr", class_="run") == []
+
+
 def test_measures_are_put_into_words_where_the_audit_has_them():
     section = make_section(with_charts=False)
     audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
@@ -234,7 +250,7 @@ def test_tables_can_be_read_aloud(page):
     assert len(tables) >= 25
     for table in tables:
         assert table.find("caption")[0].text
-        assert all(head.attributes.get("scope") in ("col", "row") for head in table.find("th"))
+        assert all(head.attributes.get("scope") in ("col", "row", "rowgroup") for head in table.find("th"))
 
 
 def test_figures_say_in_words_what_they_show(page):
@@ -300,7 +316,9 @@ def test_a_simulated_system_is_never_taken_for_a_real_one():
     assert (
         len(badges) == 2
     )  # the first finding, in the summary and in the section; the second is of the other
-    assert f"Simulated: {first}. Its answers were planted" in page.text
+    assert f"{first} is simulated. The answers were planted" in page.text
+    every = [{**one, "use": "phantom:x"} for one in section.systems]
+    assert "All systems here are simulated." in read(quick(systems=every)).text
 
 
 def test_a_finding_without_a_row_leads_nowhere():

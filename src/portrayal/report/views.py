@@ -17,7 +17,7 @@ from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
 from portrayal.report.shown import shown_view
-from portrayal.report.systems import simulated, system_rows
+from portrayal.report.systems import said_simulated, simulated, system_rows
 from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
@@ -69,7 +69,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
         "findings": [finding_view(finding, section) for finding in section.findings],
-        "simulated": listed(simulated(section.systems)),
+        "simulated": said_simulated(section.systems),
         "blocks": [block for block in blocks if block["name"] in main] or blocks,
         "further": [block for block in blocks if block["name"] not in main] if main else [],
         "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
@@ -119,13 +119,21 @@ def tables_view(section: Section) -> list[dict[str, Any]]:
             "title": table.title,
             "text": table.text,
             "file": f"tables/{name}.csv",
-            "columns": [(plain(column), kind.is_numeric()) for column, kind in table.table.schema.items()],
+            "columns": [(plain(column.name), column_kind(column)) for column in table.table.get_columns()],
             "rows": list(zip(*map(cells, table.table.head(SHOWN_ROWS).get_columns()), strict=True)),
             "height": table.table.height,
             "folded": table.table.height > OPEN_ROWS,
         }
         for table, name in zip(section.tables, table_files(section), strict=True)
     ]
+
+
+def column_kind(column: pl.Series) -> str:
+    """Return the class of a column's cells: figures to the right, long texts wide."""
+    if column.dtype.is_numeric():
+        return "figure"
+    texts = column.head(SHOWN_ROWS).str.len_chars().max() if column.dtype == pl.String else None
+    return "long" if isinstance(texts, int) and texts > 40 else ""
 
 
 def cells(column: pl.Series) -> list[str]:

@@ -240,7 +240,7 @@ class PhantomCaptioner(BaseSystem):
     """Captions scenes with one harm planted."""
 
     batch: int = 256
-    settings: PhantomParameters = PhantomParameters()
+    settings: PhantomParameters = field(default_factory=lambda: PhantomParameters(plants="nothing", rate=0.3))
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Caption the scenes."""
