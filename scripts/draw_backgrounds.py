@@ -109,7 +109,7 @@ def nursery(b: Brush, v: int) -> None:
     """F2: a crib with bars, a mobile, a teddy bear, shelves and a round rug."""
     wall = [(222, 236, 226), (250, 234, 214), (214, 228, 244)][v]
     b.room(wall, (222, 198, 166), boards=True)
-    for star in range(40):
+    for _ in range(40):
         b.disc(b.random.random(), b.random.random() * 0.6, 0.006, shade(wall, 1.08), edge=False)
     b.oval(0.5, 0.9, 0.34, 0.08, [(244, 214, 190), (200, 222, 214), (250, 240, 220)][v])
     left, right = (0.03, 0.4) if v != 1 else (0.6, 0.97)

@@ -89,7 +89,9 @@ def measure(run: RunFolder) -> None:
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
-    out: Annotated[Path | None, typer.Option(help="The report's folder; the first run by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The report's folder; the run's own by default, needed for several.")
+    ] = None,
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
 ) -> None:
     """Write the report of one or several runs."""

@@ -112,6 +112,11 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     from portrayal.report.files import write_report
 
     runs = [existing_run(folder) for folder in folders]
+    if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
+        raise PortrayalError(
+            "a report over several runs needs a folder of its own, or it would overwrite the results of one. "
+            "Add --out DIR."
+        )
     sections: list[Section] = []
     for run in runs:
         sections.append(_section(run, [section.audit.stem for section in sections]))
@@ -225,4 +230,5 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
         states=states_table(run),
         manifest=manifest,
         anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
+        stimuli=pl.read_parquet(run.stimuli),
     )

@@ -10,7 +10,7 @@ from portrayal.errors import PortrayalError
 from portrayal.record.progress import track
 from portrayal.stimuli.collections import read_collection, without_result, write_run
 from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.registry import Searchable, make_ranker
+from portrayal.systems.rankers.registry import Searchable, fingerprint, make_ranker
 
 
 def rank_collection(
@@ -20,6 +20,7 @@ def rank_collection(
     out: Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
     quiet: bool = True,
+    kept: Path | str | None = None,
 ) -> tuple[Path, list[str]]:
     """Run a ranker over a collection and write a TREC run.
 
@@ -37,6 +38,8 @@ def rank_collection(
         The ranker's settings.
     quiet
         Whether to show no progress.
+    kept
+        A folder to keep the index in and open it from the next time.
 
     Returns
     -------
@@ -51,7 +54,12 @@ def rank_collection(
     path = Path(out) if out is not None else Path(f"{held.name}.{ranker}.run")
     if not path.parent.is_dir():
         raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
-    searchable = Searchable(held, track=lambda documents: track(documents, "documents", quiet=quiet))
+    searchable = Searchable(
+        held,
+        track=lambda documents: track(documents, "documents", quiet=quiet),
+        kept=Path(kept) if kept is not None else None,
+        mark=fingerprint(Path(collection)),
+    )
     run = rank(held, make_ranker(ranker, searchable, settings), depth)
     write_run(run, path, ranker)
     missing = without_result(run, held.queries)

@@ -53,6 +53,25 @@ class SystemSettings(Settings):
     parameters: dict[str, Any] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
 
+    def fields(self, identity: str, price: float = 0.0) -> dict[str, Any]:
+        """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
+
+        Parameters
+        ----------
+        identity
+            What tells this system from another in the ledger's key.
+        price
+            US dollars a question, where the study names no price of its own.
+        """
+        return {
+            "name": self.name,
+            "kind": str(self.kind),
+            "identity": identity,
+            "version": self.version,
+            "parameters": self.parameters,
+            "limits": self.limits.limits(price),
+        }
+
 
 class Family(Settings):
     """The declared family of tests and its correction."""

@@ -139,7 +139,9 @@ def test_people_in_both_sets_get_both_p_values() -> None:
     assert found["measure"].to_list() == ["eat", "eat_unpaired"]
     assert "within person" in found["note"][0]
     assert found["p"][0] * 8 == pytest.approx(round(found["p"][0] * 8))  # of 2^3 arrangements
-    assert found["p"][1] * 20 == pytest.approx(round(found["p"][1] * 20), abs=1e-2)  # of C(6, 3)
+    assert found["p"][1] * 20 == pytest.approx(round(found["p"][1] * 20))  # of C(6, 3)
+    assert found["value"][0] == found["value"][1]
+    assert "taken as different people" in found["note"][1]
     assert found["p_adjusted"][1] is None  # the family is the declared measure alone
 
 
@@ -205,6 +207,7 @@ def test_relabelling_only_relabels_and_order_never_matters() -> None:
         ({"test": [own(x=[])]}, "x of test 'warmth' is empty"),
         ({"test": [own(a=["warm", "warm"])]}, "a of test 'warmth' lists 'warm' twice"),
         ({"test": [own(a=["warm", " "])]}, "holds an empty stimulus"),
+        ({"test": [own(b=["cold", "warm"])]}, "has .warm. in a and in b"),
         ({"test": [own(b="weat:flower")]}, "Did you mean 'weat:flowers'"),
         ({"test": [own(b="absent.txt")]}, "no file at absent.txt for b of test"),
         ({"test": [own(x_cluster=["1"])]}, "3 stimuli and 1 cluster ids"),
@@ -250,7 +253,7 @@ def test_sets_from_files(tmp_path: Path) -> None:
 
 
 def test_findings_name_the_harm_and_the_figures() -> None:
-    this = study(test=[own(harm="ties warmth to women", x_name="women", y_name="men")], variants=[])
+    this = study(test=[own(harm="denying men warmth", x_name="women", y_name="men")], variants=[])
     axis = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0]}
     lean = {"x": [0.9, 0.1, 0.0], "y": [0.1, 0.9, 0.0]}
     spread = np.random.default_rng(0).normal(0, 0.01, (6, 3))
@@ -263,8 +266,9 @@ def test_findings_name_the_harm_and_the_figures() -> None:
     (finding,) = AUDIT.findings(found)
     assert finding.row == 0
     # Three against three: one of twenty divisions is as extreme, so p = .05 is not under .05.
-    assert finding.sentence.startswith("e: no evidence in warmth that it ties warmth to women (warmth: d = ")
+    assert finding.sentence.startswith("e was not found to tie women to A and men to B: d = ")
     assert "n = 6, adjusted p = .050" in finding.sentence
+    assert finding.sentence.endswith("it would have been a sign of denying men warmth.")
 
 
 def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
@@ -274,7 +278,7 @@ def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
     lean = {"x": [0.1, 0.9], "y": [0.9, 0.1], "a": [1.0, 0.0], "b": [0.0, 1.0]}
     vectors = {w: (np.array(lean[s]) + rng.normal(0, 0.01, 2)).tolist() for s in "xyab" for w in names[s]}
     (finding,) = AUDIT.findings(measured(this, vectors))
-    assert "stereotypes" not in finding.sentence
+    assert "stereotyping" not in finding.sentence
     assert "against the direction of the test" in finding.sentence
     assert "ties men's names to family words and women's names to career words" in finding.sentence
 
@@ -315,7 +319,7 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
         f"[systems.parameters]\nd = 1.4\n{lines}\n"
         '[[systems]]\nname = "null"\nuse = "phantom:associations"\n'
         f"[systems.parameters]\n{lines}\n"
-        f'[associations]\nsubsets = 2\n[[associations.test]]\nname = "t"\nharm = "harms X"\n{lines}\n'
+        f'[associations]\nsubsets = 2\n[[associations.test]]\nname = "t"\nharm = "harming X"\n{lines}\n'
     )
     page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     table = pl.read_parquet(tmp_path / "run" / "results.parquet")
@@ -326,5 +330,26 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
     assert planted["p_adjusted"] < 0.01 < null["p_adjusted"]
     text = page.read_text()
     assert 'id="associations"' in text
-    assert "planted harms X" in text
+    assert "a sign of harming X" in text
     assert "Specification curve" in text
+
+
+def test_targets_in_prompts_stay_one_target_each() -> None:
+    templates = ["[stimulus]", "the name [stimulus]"]
+    this = study(test=[own()], templates=templates, template_sets=["x", "y"], variants=["subsets"], subsets=2)
+    found = measured(this, random_vectors(this))
+    row = found.results.row(0, named=True)
+    assert row["n"] == 12  # 3 + 3 targets in two prompts
+    assert "between persons" in row["note"]
+    assert row["p"] * 20 == pytest.approx(round(row["p"] * 20))  # of C(6, 3), not of C(12, 6)
+    assert found.tables["specifications"]["n"].to_list() == [12, 8, 8]
+
+
+def test_a_vector_of_nan_is_named() -> None:
+    this = study(test=[own()])
+    for bad in ([float("nan")] * 8, [0.0] * 8):
+        vectors = {**random_vectors(this), "tom": bad}
+        with pytest.raises(PortrayalError, match="'e' answered 'tom' with a vector of NaN or of length zero"):
+            measured(this, vectors)
+    with pytest.raises(PortrayalError, match=r"vectors of widths \[2, 8\]"):
+        measured(this, {**random_vectors(this), "tom": [1.0, 2.0]})

@@ -17,6 +17,7 @@ from portrayal.errors import PortrayalError
 from portrayal.measures.depictions import depictions_of_counts
 from portrayal.record.guard import PromptRefused
 from portrayal.study import make_study, read_study
+from portrayal.systems import open_system
 from portrayal.systems.base import Question
 from portrayal.systems.generators import phantom
 from portrayal.tables import check_results
@@ -275,6 +276,15 @@ def test_emotion_words_of_a_few_recorded_captions(tmp_path: Path) -> None:
     assert rates["anger, objectified"]["value"] == 0
     page = (folder / "report.html").read_text()
     assert 'id="associations"' in page
+
+
+def test_recorded_captions_name_their_settings(tmp_path: Path) -> None:
+    (tmp_path / "captions.jsonl").write_text("{}")
+    text = CAPTIONS.format(path="captions.jsonl", minimum=1)
+    with pytest.raises(PortrayalError, match="has no version"):
+        make = "\n".join(line for line in text.splitlines() if not line.startswith("version"))
+        study = read_study(write(tmp_path, make))
+        open_system(study.systems[0], tmp_path, "captioner")
 
 
 @pytest.mark.parametrize("settings", [{}, {"recorded": "a", "photographs": "b"}])

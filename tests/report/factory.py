@@ -216,6 +216,27 @@ def make_manifest(stem: str) -> dict[str, object]:
     }
 
 
+def make_stimuli(stem: str) -> pl.DataFrame:
+    """Return 240 stimuli with two factors, pictures for the audits of pictures and texts for the others."""
+    picture = stem in ("contexts", "captions", "counterfactuals")
+    numbers = range(240)
+    return pl.DataFrame(
+        {
+            "stimulus": [f"stimulus {number}" for number in numbers],
+            "kind": ["image" if picture else "text" for _ in numbers],
+            "content": [
+                f"/secret/{number}.png" if picture else f"a person who works, {number}" for number in numbers
+            ],
+            "hash": ["ab" * 32 for _ in numbers],
+            "source": ["made up for this example" for _ in numbers],
+            "license": ["CC0-1.0" for _ in numbers],
+            "consent": ["generated" for _ in numbers],
+            "person": [f"person {number % 10}" for number in numbers],
+            "gender": [("woman", "man", "nonbinary person")[number % 3] for number in numbers],
+        }
+    )
+
+
 def make_section(
     stem: str = "associations",
     *,
@@ -243,13 +264,19 @@ def make_section(
         states=make_states(names, unfinished, failed),
         manifest=make_manifest(stem),
         anchor=anchor or stem,
+        stimuli=make_stimuli(stem),
     )
 
 
 def five_sections() -> list[Section]:
     """Return one section per stem; two of them unfinished, one with a failed check."""
     return [
-        make_section("contexts", systems=("tagger A", "tagger B", "tagger C"), unfinished=12, seed=1),
+        make_section(
+            "contexts",
+            systems=("tagger A", "tagger B", "a simulated tagger with a planted harm"),
+            unfinished=12,
+            seed=1,
+        ),
         make_section("captions", systems=("captioner A", "captioner B"), failed=7, seed=2),
         make_section(
             "counterfactuals",

@@ -135,6 +135,13 @@ def test_a_long_curve_is_thinned_evenly_and_keeps_its_share():
     assert any("one in 9 is drawn" in text for text in texts(charts.to_svg(chart)))
 
 
+def test_choices_are_in_the_order_people_count():
+    table = pl.DataFrame({"test": ["weat10", "weat2", "weat1"], "value": [1.0, 2.0, 3.0]})
+    chart = charts.specification_curve(table, choices=["test"], low=None, high=None)
+    shown = [text for text in texts(charts.to_svg(chart)) if text.startswith("test: ")]
+    assert shown == ["test: weat1", "test: weat2", "test: weat10"]
+
+
 def test_the_curve_takes_the_claim_from_a_column_when_given():
     table = make_specifications(size=10).with_columns(pl.Series("claim", [True] * 9 + [None]))
     assert ranked(table, ["ddof"], supports="claim")["share"][0] == pytest.approx(0.9)

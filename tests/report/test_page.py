@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
@@ -56,9 +58,21 @@ def test_a_section_says_all_there_is_to_know(page):
     assert "Do result lists repeat the gender stereotype in the query?" in text
     assert "720 questions to 3 systems; 708 answered (98%)." in text  # 3 x 240, of which 4 each refused
     assert "Asked in 1 wave, 2026-01-05 10:00 to 2026-01-05 10:12 UTC." in text
-    assert "p is adjusted by Holm's method over the declared family: 12 tests of gsr." in text
+    assert "p is adjusted by Holm's method over the declared family of 12 tests: Gender stereotype" in text
     assert "Gender labels were assigned by annotators from pictures" in text
     assert len(section.find("figure")) == 2
+
+
+def test_what_was_shown_is_told_and_pictures_are_not(html, page):
+    texts = page.find("section", id="search")[0].find("dl", class_="shown")[0].text
+    assert texts.startswith(
+        "shown 240 texts person 10 different gender man (80), nonbinary person (80), woman (80)"
+    )
+    assert "source made up for this example license CC0-1.0 consent generated" in texts
+    assert "a person who works, 40" in texts
+    pictures = page.find("section", id="contexts")[0].find("dl", class_="shown")[0].text
+    assert pictures.startswith("shown 240 images")
+    assert "/secret/" not in html
 
 
 def test_findings_lead_to_the_rows_they_speak_of(page):
@@ -87,9 +101,64 @@ def test_numbers_are_rounded_and_intervals_stand_beside_them():
 
 
 def test_a_missing_estimate_is_a_dash_and_never_a_zero(page):
-    row = next(row for row in page.find("tr") if "no usable answer; not counted as zero" in row.text)
+    rows = page.find("section", id="search")[0].find("tr")
+    note = next(row for row in rows if "no usable answer; not counted as zero" in row.text)
+    row = rows[rows.index(note) - 1]
     assert row.find("td", class_="value")[0].text == "–"
     assert row.find("td")[-1].text == "12"
+
+
+def test_what_all_notes_say_is_said_once():
+    row = {
+        "audit": "associations",
+        "system": "A",
+        "measure": "eat",
+        "value": 0.1,
+        "n": 5,
+        "low": 0.0,
+        "high": 0.2,
+    }
+    rows = [
+        {**row, "group": "a", "note": "exact (all; 9 splits); 5 of 6 words left; one-sided"},
+        {**row, "group": "b", "note": "exact (all; 9 splits); one-sided"},
+    ]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert block.text.count("exact (all; 9 splits); one-sided") == 1
+    assert [one.text for one in block.find("tr", class_="note")] == ["On the row above: 5 of 6 words left"]
+
+
+def test_a_long_contrast_stands_below_its_row():
+    row = {"audit": "associations", "system": "A", "measure": "eat", "value": 0.1, "n": 5}
+    long = "European American names - African American names: pleasant - unpleasant"
+    rows = [{**row, "group": "a", "contrast": long}, {**row, "group": "b", "contrast": "short"}]
+    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
+    block = page.find("div", class_="block")[0]
+    assert [one.text for one in block.find("th") if one.attributes["scope"] == "row"] == ["a", "b"]
+    assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
+
+
+def test_long_names_of_systems_stand_above_their_rows():
+    row = {"audit": "associations", "measure": "eat", "value": 0.1, "n": 5}
+    names = ["a simulated system of the first kind", "a simulated system of the second kind"]
+    rows = [{**row, "system": name, "group": group} for name in names for group in "abc"]
+    block = read(quick(measured=Measured(results(rows)), findings=[], tables=[])).find("div", class_="block")[
+        0
+    ]
+    assert [one.text for one in block.find("tr", class_="run")] == names
+    assert [one.text for one in block.find("th", scope="row")] == list("abcabc")
+    mixed = results(
+        sorted(rows, key=lambda one: one["group"])
+    )  # names that change from row to row stay in them
+    block = read(quick(measured=Measured(mixed), findings=[], tables=[])).find("div", class_="block")[0]
+    assert block.find("tr", class_="run") == []
+
+
+def test_measures_are_put_into_words_where_the_audit_has_them():
+    section = make_section(with_charts=False)
+    audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
+    headings = [one.text for one in read(quick(audit=audit)).find("h4")]
+    assert headings[:2] == ["Association test, effect size in d", "Further measures"]
 
 
 def test_unfinished_work_is_said_before_anything_else(page):
@@ -100,6 +169,15 @@ def test_unfinished_work_is_said_before_anything_else(page):
     assert "36 of 720 questions have no answer yet (30 planned and 6 unknown)." in first.text
     assert "14 of 480 questions failed and count as missing." in first.text
     assert "The reader saw the gender cue change in only 61% of the faces" in first.text
+
+
+def test_many_warnings_do_not_bury_the_page():
+    section = make_section(
+        with_charts=False, warnings=tuple(f"Check {number} failed." for number in range(9))
+    )
+    banner = read(render([section], "t")).find("div", class_="banner")[0]
+    assert banner.find("details")[0].find("summary")[0].text == "6 more warnings"
+    assert len(banner.find("li")) == 9
 
 
 def test_finished_work_without_warnings_has_no_banner():
@@ -172,7 +250,7 @@ def test_tables_can_be_read_aloud(page):
     assert len(tables) >= 25
     for table in tables:
         assert table.find("caption")[0].text
-        assert all(head.attributes.get("scope") in ("col", "row") for head in table.find("th"))
+        assert all(head.attributes.get("scope") in ("col", "row", "rowgroup") for head in table.find("th"))
 
 
 def test_figures_say_in_words_what_they_show(page):
@@ -190,20 +268,57 @@ def test_a_picture_that_comes_as_png_stands_in_the_page():
     assert picture.attributes["alt"] == "Faces that do not exist. Two rows of five."
 
 
+def numbered_rows(page) -> list:
+    return [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
+
+
 def test_long_results_are_folded_and_cited_rows_are_kept():
     row = {"audit": "search", "measure": "gsr", "system": "A", "value": 0.1, "low": 0.0, "high": 0.2, "n": 5}
     many = results([{**row, "group": f"query {number}"} for number in range(1000)])
     html = quick(measured=Measured(many), findings=[Finding("One query stands out.", 900)], tables=[])
     page = read(html)
-    rows = [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
+    rows = numbered_rows(page)
     assert len(rows) == SHOWN + 1
     assert rows[-1].attributes["id"] == "associations-row-901"
-    assert (
-        len([one for one in page.find("details")[0].find("tr") if one.attributes.get("id")])
-        == SHOWN + 1 - OPEN
-    )
-    assert "699 further rows in results.csv" in page.text
+    assert len(numbered_rows(page.find("details")[0])) == SHOWN + 1 - OPEN
+    assert f"{1000 - SHOWN - 1} further rows in results.csv" in page.text
     assert page.find("a", class_="trace")[0].attributes["href"] == "#associations-row-901"
+
+
+def test_measures_no_finding_speaks_of_are_folded():
+    page = read(quick())  # the findings speak of effect_size; refusal_rate is the other measure
+    folded = page.find("details", class_="block")
+    assert [one.find("summary")[0].text for one in folded] == ["refusal rate in share of questions · 1 row"]
+    assert len(numbered_rows(page)) == 7
+
+
+def test_the_declared_family_is_never_folded():
+    section = make_section(with_charts=False)
+    page = read(quick(audit=replace(section.audit, family=("refusal_rate",))))
+    assert page.find("details", class_="block") == []
+
+
+def test_many_charts_are_folded_but_not_the_specification_curve():
+    bar = Chart("bar", "Bar", "Words.", png=b"x")
+    names = ["a", "b", "c", "d", "e", "f", "specification_curve"]
+    page = read(quick(charts=[replace(bar, name=name) for name in names]))
+    folded = page.find("details", class_="more")[0]
+    assert [one.attributes["id"] for one in folded.find("figure")] == ["associations-e", "associations-f"]
+    assert len(page.find("figure")) == 7
+
+
+def test_a_simulated_system_is_never_taken_for_a_real_one():
+    section = make_section(with_charts=False)
+    first = section.measured.results["system"][0]
+    systems = [{**one, "use": "phantom:x"} if one["name"] == first else one for one in section.systems]
+    page = read(quick(systems=systems))
+    badges = page.find("span", class_="badge")
+    assert (
+        len(badges) == 2
+    )  # the first finding, in the summary and in the section; the second is of the other
+    assert f"{first} is simulated. The answers were planted" in page.text
+    every = [{**one, "use": "phantom:x"} for one in section.systems]
+    assert "All systems here are simulated." in read(quick(systems=every)).text
 
 
 def test_a_finding_without_a_row_leads_nowhere():
@@ -216,6 +331,32 @@ def test_a_long_table_is_cut_with_a_pointer_to_its_file():
     page = read(quick(tables=[table]))
     assert "The first 200 of 5,000 rows; all of them are in tables/associations-cases.csv." in page.text
     assert page.find("a", href="tables/associations-cases.csv")
+
+
+def test_a_table_writes_each_column_alike():
+    table = pl.DataFrame(
+        {"share": [1.0, 0.931], "p": [0.00001, 0.5], "count": [1, 20], "tiny": [0.001234, 5.0]}
+    )
+    page = read(quick(tables=[ReportTable("t", "T", "", table)]))
+    rows = [row.text for row in page.find("section", id="associations")[0].find("tr")]
+    assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
+
+
+def test_a_study_without_correction_says_so():
+    assert "p is not adjusted: the study declared no correction." in quick(
+        manifest={"family": {"method": "none"}}
+    )
+
+
+def test_the_title_says_when_and_with_what(page):
+    header = page.find("header", class_="masthead")[0].text
+    assert header.endswith("Answers recorded 2026-01-05; measured with Portrayal 0.1.0.")
+
+
+def test_an_empty_table_says_none():
+    page = read(quick(tables=[ReportTable("t", "Words not found", "", pl.DataFrame({"word": []}))]))
+    block = next(one for one in page.find("div", class_="block") if "Words not found" in one.text)
+    assert block.text == "Words not found None."
 
 
 def test_results_of_no_row_and_sections_of_no_kind():
@@ -249,3 +390,26 @@ def test_a_manifest_of_many_hashes_is_cut(page):
 
 def test_rendering_twice_gives_the_same_page(html):
     assert render(five_sections(), "Five audits") == html
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)  # polars holds no lone surrogates
+
+
+@settings(max_examples=25, deadline=None)
+@given(ANY_TEXT, ANY_TEXT, st.floats(), st.floats(), st.integers(0, 10**12))
+def test_no_text_and_no_number_breaks_the_page(text, other, value, low, n):
+    row = {
+        "audit": "associations",
+        "system": text,
+        "measure": other,
+        "group": text,
+        "contrast": other,
+        "n": n,
+    }
+    table = results(
+        [{**row, "value": value, "low": low, "high": value, "p": 0.5, "note": text, "unit": other}] * 2
+    )
+    html = quick(measured=Measured(table, warnings=(text,)), findings=[Finding(text, 1)], study_name=other)
+    page = read(html)
+    assert len(page.find("section", class_="audit")) == 1
+    assert page.find("script") == []

@@ -15,10 +15,7 @@ from portrayal.report import words
     ("value", "written"),
     [
         (0.4237, "0.42"),
-        (
-            -12.345,
-            "−12.35",
-        ),  # a true minus sign; ties to even do not arise: 12.345 is above the half in binary
+        (-12.345, "−12.3"),  # a true minus sign
         (0.01234, "0.012"),
         (1234.5, "1,234"),
         (0.0, "0"),
@@ -27,9 +24,11 @@ from portrayal.report import words
         (12345678, "12,345,678"),
         (0.0000042, "4.2 × 10⁻⁶"),
         (-0.0000042, "−4.2 × 10⁻⁶"),
+        (3.6e-17, "0"),  # what 0.1 + 0.2 - 0.3 and the like leave
         (None, "–"),
         (math.nan, "–"),
-        (math.inf, "–"),
+        (math.inf, "∞"),  # odds that no answer bounds are not a missing number
+        (-math.inf, "−∞"),
     ],
 )
 def test_numbers(value, written):
@@ -43,12 +42,17 @@ def test_numbers(value, written):
         ((0.4237, 0.3125, 0.5349), ("0.42", "[0.31, 0.53]")),
         # The width, 0.0033, has it in the fourth.
         ((0.0328, 0.0312, 0.0345), ("0.0328", "[0.0312, 0.0345]")),
-        ((153.2, 101.0, 204.0), ("153.2", "[101.0, 204.0]")),
+        # A wide interval needs no decimals; one of width 1.2 keeps the usual two.
+        ((153.2, 101.0, 204.0), ("153", "[101, 204]")),
+        ((1.48, 0.6, 1.8), ("1.48", "[0.60, 1.80]")),
         ((0.5, None, None), ("0.50", "")),
         ((0.5, None, 0.9), ("0.50", "[–, 0.90]")),
         ((None, None, None), ("–", "")),
+        ((0.31, -math.inf, 0.5), ("0.31", "[−∞, 0.50]")),
+        ((math.inf, 0.5, math.inf), ("∞", "[0.50, ∞]")),
         ((math.nan, math.nan, math.nan), ("–", "")),
         ((0.0, 0.0, 0.2775), ("0.00", "[0.00, 0.28]")),
+        ((0.0, 5.6e-17, 0.2775), ("0.00", "[0.00, 0.28]")),
     ],
 )
 def test_an_interval_sets_the_decimals(triple, written):

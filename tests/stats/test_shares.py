@@ -33,6 +33,11 @@ def test_nothing_seen_is_missing_and_all_alike_keeps_a_width():
     assert share.low < 0.8
 
 
+def test_one_person_says_nothing_about_people():
+    share = clustered_share(np.array([3, 0]), np.array([4, 0]))
+    assert (share.value, share.low, share.high) == (0.75, 0.0, 1.0)
+
+
 def test_change_of_equal_shares_of_the_same_people_is_zero_with_no_width():
     share = clustered_share(np.array([1, 0, 1, 0]), np.ones(4))
     assert change(share, share).value == 0

@@ -286,3 +286,11 @@ def test_the_phantom_plants_what_it_is_told(tmp_path: Path) -> None:
 def test_an_unknown_phantom_is_named(tmp_path: Path) -> None:
     with pytest.raises(PortrayalError, match="Did you mean 'associations'"):
         opened("phantom:association", tmp_path)
+
+
+def test_recorded_embeddings_of_pictures(tmp_path: Path) -> None:
+    np.savez(tmp_path / "clip.npz", **{"p1.png": np.array([1.0, 2.0])})
+    system = opened("vectors", tmp_path, path="clip.npz")
+    seen, unseen = (Question(name, "image", str(tmp_path / name), "h") for name in ("p1.png", "p2.png"))
+    rows = [system.read(answer) for answer in asyncio.run(system.ask([seen, unseen]))]  # type: ignore[arg-type]
+    assert rows == [[{"embedding": [1.0, 2.0]}], []]

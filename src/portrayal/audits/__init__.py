@@ -15,6 +15,7 @@ AUDITS = {
     "search": "portrayal.audits.search",
     "contexts": "portrayal.audits.contexts",
     "counterfactuals": "portrayal.audits.counterfactuals",
+    "captions": "portrayal.audits.captions",
 }
 
 
@@ -24,6 +25,7 @@ EXPERIMENTS = {
     "associations/emotion_words": "portrayal.audits.associations.emotion_words",
     "associations/labels": "portrayal.audits.associations.labels",
     "associations/depictions": "portrayal.audits.associations.depictions",
+    "associations/saliency": "portrayal.audits.associations.saliency",
 }
 
 

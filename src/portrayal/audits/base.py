@@ -81,3 +81,4 @@ class Audit:
     tables: Callable[[Measured], list[ReportTable]] = lambda measured: []
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
+    names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report

@@ -1,4 +1,4 @@
-"""The contexts audit: does a tagger see a person differently in a stereotyped place?"""
+"""The contexts audit: whether a tagger sees a person differently in a stereotyped place."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ AUDIT = Audit(
     validity=(
         "A composite is not a photograph: the person's light and edges do not belong to the place.",
         "Gender is what the tagger says and what the data set's label says; neither is who somebody is.",
-        "A place counts as recognised when one tag is in its dictionary; drawn backgrounds are recognised less often than photographs.",
+        "A place counts as recognised when one tag is in its dictionary; drawn backgrounds are stand-ins for photographs.",
         "The typology decides what is abstract or concrete; its coverage stands with every row.",
         "A tagger that names no gender has no stereotype to show here; its share of neutral answers is printed beside it.",
     ),

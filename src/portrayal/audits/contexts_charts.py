@@ -132,7 +132,7 @@ def _sheet(measured: Measured) -> list[Chart]:
         Chart(
             "contact_sheet",
             "Every picture of the design",
-            "One row per person, one column per background; the first row shows backgrounds alone, the first column people alone.",
+            "One row per person, one column per background; the first row shows backgrounds alone, the first column people.",
             png=table["png"][0],
         )
     ]

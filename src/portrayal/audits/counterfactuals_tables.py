@@ -151,6 +151,7 @@ def _words(attribute: str, name: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
         f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
-        f"Benjamini-Hochberg over all labels, the paper's p, and whether the label passes the paper's filters (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
+        f"Benjamini-Hochberg over all labels, the paper's p, and whether the label passes the paper's filters "
+        f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
         f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
     )

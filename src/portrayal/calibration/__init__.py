@@ -17,6 +17,8 @@ CALIBRATIONS = {
     "search": "portrayal.calibration.search",
     "contexts": "portrayal.calibration.contexts",
     "counterfactuals": "portrayal.calibration.counterfactuals",
+    "captions": "portrayal.calibration.captions",
+    "experiments": "portrayal.calibration.experiments",
 }
 
 

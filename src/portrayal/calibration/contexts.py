@@ -18,6 +18,7 @@ from portrayal.measures.contexts.attributes import attributes
 from portrayal.measures.contexts.congruence import congruence, expectancy
 from portrayal.measures.contexts.descriptions import descriptions
 from portrayal.measures.contexts.inferences import inferences
+from portrayal.measures.contexts.mixed import mixed
 from portrayal.measures.contexts.questions import FAMILY, LABELS
 from portrayal.measures.contexts.recognition import recognition
 from portrayal.stats.multiplicity import adjust
@@ -74,7 +75,8 @@ def _condition(
         {
             "system": "phantom", "stimulus": [f"{i}@{place}-{slot}" for i in range(n)], "repeat": 0, "status": "answered",
             "role": "composite" if place else "baseline", "person": [f"p{i:04d}" for i in range(n)],
-            "context": pl.Series([place] * n, dtype=pl.String), "background": pl.Series([f"{place}-{slot}" if place else None] * n, dtype=pl.String),
+            "context": pl.Series([place] * n, dtype=pl.String),
+            "background": pl.Series([f"{place}-{slot}" if place else None] * n, dtype=pl.String),
             "gender": label, "race": race, "tags": counts.sum(axis=1), "inferred": inferred,
             "recognised": random.random(n) < 0.7, "place": 1,
             **{f"in {name}": counts[:, at] for at, name in enumerate(("demographics", "concrete", "abstract", "other"))},
@@ -94,7 +96,7 @@ def _counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -
     return random.multinomial(12, shares / shares.sum(axis=1, keepdims=True))
 
 
-def test_rows(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterator[Mapping[str, Any]]:
+def rows_with_tests(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterator[Mapping[str, Any]]:
     """Yield all rows of one audit that carry a test."""
     yield from congruence(pictures, STEREOTYPES)
     yield from inferences(pictures, GENDERS, gender="")
@@ -102,27 +104,35 @@ def test_rows(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterato
     yield from descriptions(pictures, ["gender", "race"])
     yield from attributes(pictures, "gender", ["gender"])
     yield from expectancy(pictures, STEREOTYPES, LABELS)
+    yield from mixed(pictures, ["gender", "race"], STEREOTYPES, LABELS)
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Return false alarms of every test and of the family, power, and coverage of the congruence's interval."""
+    """Return false alarms of every test and of the family, power, and coverage.
+
+    The headline figures are the congruence's: false alarms with 120 people, power and coverage with 30.
+    """
     null = [_p_values(World(), run, seed) for run in range(runs)]
-    conditions: list[dict[str, Any]] = [
-        _false_alarms(null, name) for name in sorted({key[0] for each in null for key in each})
-    ]
-    conditions.append(_family(null))
-    planted = {people: _planted(people, runs, seed) for people in (10, 120)}
-    conditions += list(planted.values())
-    worst = max(row["rate"] for row in conditions if row["condition"] == "null")
+    names = sorted({key[0] for each in null for key in each})
+    conditions = [_false_alarms(null, name) for name in names] + [_family(null)]
+    planted = [row for people in (10, 30, 120) for row in _planted(people, runs, seed)]
+    alarm = next(row for row in conditions if row["test"] == "congruence")
+    found = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
     return Calibration(
-        "contexts", worst, planted[10]["power"], planted[10]["coverage"], runs, seed, conditions
+        "contexts",
+        alarm["rejected"],
+        found["rejected"],
+        found["covered"],
+        runs,
+        seed,
+        [*conditions, *planted],
     )
 
 
 def _p_values(world: World, run: int, seed: int) -> dict[tuple[str, str, str], float]:
     random = np.random.default_rng([seed, run, world.people])
-    rows = test_rows(draw_pictures(world, random), seed + run)
-    wanted = (*FAMILY, "distance_tukey")
+    rows = rows_with_tests(draw_pictures(world, random), seed + run)
+    wanted = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
     return {
         (row["measure"], row["group"], row.get("contrast") or ""): row["p"]
         for row in rows
@@ -130,18 +140,33 @@ def _p_values(world: World, run: int, seed: int) -> dict[tuple[str, str, str], f
     }
 
 
+def _condition_row(
+    people: int, planted: float, test: str, tests: int, **rates: float | None
+) -> dict[str, Any]:
+    return {
+        "people": people,
+        "planted": planted,
+        "test": test,
+        "tests": tests,
+        "rejected": None,
+        "covered": None,
+        **rates,
+    }
+
+
 def _false_alarms(null: Sequence[Mapping[tuple[str, str, str], float]], measure: str) -> dict[str, Any]:
-    """The share of p-values at most .05 over all tests of a measure; for Tukey, of audits with any pair."""
-    if measure == "distance_tukey":
-        families: list[float] = []
-        for each in null:
-            places = {key[1] for key in each if key[0] == measure}
-            families += [min(p for key, p in each.items() if key[:2] == (measure, place)) for place in places]
-        values = families
-    else:
-        values = [p for each in null for key, p in each.items() if key[0] == measure]
+    """The share of p-values at most .05 over all tests of a measure; for Tukey, of places with any pair."""
+    values = [p for each in null for p in _each_test(each, measure)]
     rate = float(np.mean(np.array(values) <= 0.05))
-    return {"condition": "null", "test": measure, "rate": rate, "tests": len(values)}
+    name = f"{measure} (any pair of a place)" if measure == "distance_tukey" else measure
+    return _condition_row(World.people, 0.0, name, len(values), rejected=rate)
+
+
+def _each_test(found: Mapping[tuple[str, str, str], float], measure: str) -> list[float]:
+    own = {key: p for key, p in found.items() if key[0] == measure}
+    if measure != "distance_tukey":
+        return list(own.values())
+    return [min(p for key, p in own.items() if key[1] == place) for place in {key[1] for key in own}]
 
 
 def _family(null: Sequence[Mapping[tuple[str, str, str], float]]) -> dict[str, Any]:
@@ -149,25 +174,36 @@ def _family(null: Sequence[Mapping[tuple[str, str, str], float]]) -> dict[str, A
     alarms = [
         float(np.min(adjust([p for key, p in each.items() if key[0] in FAMILY]))) <= 0.05 for each in null
     ]
-    return {
-        "condition": "null, family after Holm",
-        "test": "any",
-        "rate": float(np.mean(alarms)),
-        "tests": len(alarms),
-    }
+    rate = float(np.mean(alarms))
+    return _condition_row(World.people, 0.0, "any of the family, after Holm", len(alarms), rejected=rate)
 
 
-def _planted(people: int, runs: int, seed: int) -> dict[str, Any]:
-    """Power and coverage for a planted congruence, and how often its sign is right."""
+def _planted(people: int, runs: int, seed: int) -> list[dict[str, Any]]:
+    """Power and coverage for a planted stereotype: the congruence, one place's change, linguistic expectancy."""
     world = World(people=people, backgrounds=2, stereotype=PLANTED, expectancy=0.15)
-    found = {"power": [], "coverage": [], "sign": [], "expectancy": []}  # type: dict[str, list[bool]]
-    for run in range(runs):
-        pictures = draw_pictures(world, np.random.default_rng([seed, run, people, 1]))
-        (row,) = [row for row in congruence(pictures, STEREOTYPES) if row["measure"] == "congruence"]
-        told = [row for row in expectancy(pictures, STEREOTYPES, LABELS) if row["measure"] == "expectancy"]
-        found["power"].append((row.get("p") or 1.0) <= 0.05)
-        found["coverage"].append(row["low"] <= PLANTED <= row["high"])
-        found["sign"].append(row["value"] > 0)
-        found["expectancy"].append((told[0].get("p") or 1.0) <= 0.05)
-    rates = {name: float(np.mean(values)) for name, values in found.items()}
-    return {"condition": f"congruence {PLANTED} planted, {people} people, 2 backgrounds a place", **rates}
+    even = (world.right + (1 - world.right) / 2) / 2  # chance of 'feminine' where the place decides nothing
+    truth = {"congruence": PLANTED, "inferred_change": PLANTED * (1 - even)}
+    rows = [_planted_rows(world, np.random.default_rng([seed, run, people, 1])) for run in range(runs)]
+    found = []
+    for test in ("congruence", "inferred_change", "expectancy"):
+        power = float(np.mean([(each[test].get("p") or 1.0) <= 0.05 for each in rows]))
+        covered = _covered([each[test] for each in rows], truth[test]) if test in truth else None
+        size = truth.get(test, world.expectancy)
+        found.append(_condition_row(people, round(size, 4), test, runs, rejected=power, covered=covered))
+    return found
+
+
+def _planted_rows(world: World, random: np.random.Generator) -> dict[str, Mapping[str, Any]]:
+    pictures = draw_pictures(world, random)
+    changes = inferences(pictures, GENDERS, gender="")
+    rows = [*congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, LABELS), *changes]
+    wanted = {
+        ("congruence", "all places"),
+        ("expectancy", "all places"),
+        ("inferred_change", "F1 | feminine"),
+    }
+    return {row["measure"]: row for row in rows if (row["measure"], row["group"]) in wanted}
+
+
+def _covered(rows: Sequence[Mapping[str, Any]], truth: float) -> float:
+    return float(np.mean([row["low"] <= truth <= row["high"] for row in rows]))

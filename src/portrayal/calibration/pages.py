@@ -38,14 +38,19 @@ def rewrite(page: Path, block: str) -> None:
     PortrayalError
         When the page or one of the comments is missing.
     """
+    before, after = _around(page)
+    page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}", encoding="utf-8")
+
+
+def _around(page: Path) -> tuple[str, str]:
+    """Return what stands before and after the block."""
     if not page.is_file():
         raise PortrayalError(f"no page {page}. Run this in a source checkout, where docs/ is.")
-    text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise PortrayalError(f"{page} lacks the lines {BEGIN} and {END}. Put them where the figures go.")
-    page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}", encoding="utf-8")
+    return before, after
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the pages are")
     options = parser.parse_args(arguments)
     try:
-        for stem in options.stem or CALIBRATIONS:
+        stems = options.stem or list(CALIBRATIONS)
+        for stem in stems:  # before hours of runs
+            _around(options.docs / f"{stem}.md")
+        for stem in stems:
             _refresh(stem, options.runs, options.docs)
     except PortrayalError as error:
         print(error, file=sys.stderr)

@@ -102,7 +102,9 @@ def _answer(asked: np.ndarray, slope: float, scores: np.ndarray, rng: np.random.
 
     The query's own words are never drawn, since the measure would leave them out.
     """
-    sides = [np.setdiff1d(np.arange(HALF) + start, asked) for start in (0, HALF)]
+    free = np.ones(2 * HALF, dtype=bool)
+    free[asked] = False
+    sides = [np.flatnonzero(free[:HALF]), np.flatnonzero(free[HALF:]) + HALF]
     high, low = (scores[side].mean() for side in sides)
     middle = (scores[:HALF].mean() + scores[HALF:].mean()) / 2
     wanted = slope * scores[asked].mean() + middle + rng.uniform(-PULL, PULL)

@@ -24,13 +24,16 @@ def rank_command(
         str | None, typer.Option(help="Word vectors by name or path; for add, si and neural.")
     ] = None,
     stop: Annotated[str | None, typer.Option(help="Stop list: lucene, snowball or none.")] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="A folder to keep the index in, for the next time.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
 ) -> None:
     """Run a ranker over a collection's queries and write a TREC run."""
     from portrayal.search import rank_collection
 
     settings = {key: value for key, value in {"vectors": vectors, "stop": stop}.items() if value is not None}
-    path, lines = rank_collection(collection, ranker, depth, out, settings, quiet)
+    path, lines = rank_collection(collection, ranker, depth, out, settings, quiet, index)
     for line in lines:
         sys.stderr.write(f"{line}\n")
     typer.echo(path)

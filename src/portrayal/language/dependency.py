@@ -14,26 +14,112 @@ Token = Any  # spacy.tokens.Token
 
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
 QUANTITIES = frozenset(
-    ["group", "bunch", "couple", "pair", "lot", "lots", "number", "plenty", "variety", "dozen", "dozens", "hundreds", "series"]
+    [
+        "group",
+        "bunch",
+        "couple",
+        "pair",
+        "lot",
+        "lots",
+        "number",
+        "plenty",
+        "variety",
+        "dozen",
+        "dozens",
+        "hundreds",
+        "series",
+    ]
 )
 # 'on top of': the noun names a place of what follows and is no object of its own.
-PLACES = frozenset(["front", "top", "middle", "side", "back", "edge", "center", "centre", "bottom", "end", "rear", "foot"])
+PLACES = frozenset(
+    ["front", "top", "middle", "side", "back", "edge", "center", "centre", "bottom", "end", "rear", "foot"]
+)
 # Written in the plural only; the singular would be another word.
 PLURAL_ONLY = frozenset(["scissors", "pants", "jeans", "shorts", "clothes", "binoculars", "tongs", "pajamas"])
 # Adjective and noun that name one thing together.
 FIXED_PAIRS = frozenset(
-    ["hot dog", "polar bear", "french fry", "french fries", "high chair", "hard hat", "stuffed animal", "remote control"]
+    [
+        "hot dog",
+        "polar bear",
+        "french fry",
+        "french fries",
+        "high chair",
+        "hard hat",
+        "stuffed animal",
+        "remote control",
+    ]
 )
 # Prepositions of direction and place that belong to the verb even where the parser hangs them on its object.
 OF_THE_VERB = frozenset(
-    ["along", "across", "towards", "toward", "into", "onto", "from", "near", "at", "down", "through", "past", "to", "outside"]
+    [
+        "along",
+        "across",
+        "towards",
+        "toward",
+        "into",
+        "onto",
+        "from",
+        "near",
+        "at",
+        "down",
+        "through",
+        "past",
+        "to",
+        "outside",
+    ]
 )
 
-MALE = frozenset(["man", "boy", "father", "dad", "grandfather", "brother", "son", "uncle", "husband", "king", "groom", "guy", "gentleman"])
-FEMALE = frozenset(
-    ["woman", "girl", "mother", "mom", "grandmother", "sister", "daughter", "aunt", "wife", "queen", "bride", "lady", "female"]
+MALE = frozenset(
+    [
+        "man",
+        "boy",
+        "father",
+        "dad",
+        "grandfather",
+        "brother",
+        "son",
+        "uncle",
+        "husband",
+        "king",
+        "groom",
+        "guy",
+    ]
 )
-PRONOUNS = frozenset(["he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "hers", "theirs", "himself", "herself", "itself"])
+FEMALE = frozenset(
+    [
+        "woman",
+        "girl",
+        "mother",
+        "mom",
+        "grandmother",
+        "sister",
+        "daughter",
+        "aunt",
+        "wife",
+        "queen",
+        "bride",
+        "lady",
+        "female",
+    ]
+)
+PRONOUNS = frozenset(
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "him",
+        "her",
+        "them",
+        "his",
+        "its",
+        "their",
+        "hers",
+        "theirs",
+        "himself",
+        "herself",
+    ]
+)
 RELATIVE = frozenset(["that", "which", "who", "whom", "whose"])
 INDEFINITE = frozenset(["someone", "somebody", "everyone", "everybody", "anyone", "anybody", "one"])
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
@@ -115,9 +201,7 @@ def of_what(token: Token) -> Token | None:
 
 
 def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
-    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all it is joined to
-    by 'and'.
-    """
+    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
     if token.i in seen:
         return []
     seen = seen | {token.i}

@@ -49,7 +49,8 @@ def from_doc(doc: Iterable[Token]) -> SceneGraph:
     tokens = list(doc)
     skipped = _place_nouns(tokens)
     nouns = [t for t in tokens if tree.is_noun(t) and not tree.is_quantity(t) and t.i not in skipped]
-    attributes, relations = [], []
+    attributes: list[tuple] = []
+    relations: list[tuple] = []
     for token in tokens:
         if token.i in skipped:
             continue

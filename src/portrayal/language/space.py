@@ -34,6 +34,14 @@ class WordSpace:
         row = self.index.get(word)
         return self.index.get(word.lower()) if row is None else row
 
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """Return the rows of many words, -1 where the vectors lack one."""
+        found = [-1 if row is None else row for row in map(self.index.get, words)]
+        rows = np.array(found, dtype=np.int64)
+        for place in np.flatnonzero(rows < 0).tolist():
+            rows[place] = self.index.get(words[place].lower(), -1)
+        return rows
+
     def unit_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return these rows in double precision, scaled to length 1; an all-zero row stays zero."""
         vectors = np.asarray(self.matrix[rows], dtype=np.float64)

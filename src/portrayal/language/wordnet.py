@@ -183,7 +183,7 @@ class Wordnet:
         depth: dict[int, int] = {}
         for number in range(len(self._part)):
             _longest(number, self._parents, depth)
-        nouns, verbs = (max(depth[n] for n in np.flatnonzero(self._part == part)) for part in (0, 1))
+        nouns, verbs = (max(depth[n] for n in np.flatnonzero(self._part == part).tolist()) for part in (0, 1))
         return nouns, verbs + 1
 
     def wnid(self, synset: str) -> str:

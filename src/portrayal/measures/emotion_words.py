@@ -185,6 +185,7 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
     difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
     test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
     note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"
+    note += _lone_person(both)
     if np.isnan(interval.low):
         note += "; one condition has no occurrence, so the ratio has no interval"
     return {
@@ -198,6 +199,15 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
         "unit": "ratio",
         "note": f"{note} ({test.method})" if test else note,
     }
+
+
+def _lone_person(both: pl.DataFrame) -> str:
+    """Say so where one person has more than half of a side's occurrences: the ratio is then about that person."""
+    for column in ("count", "count_base"):
+        if both[column].sum() and both[column].to_numpy().max() > both[column].to_numpy().sum() / 2:
+            share = both[column].to_numpy().max() / both[column].to_numpy().sum()
+            return f"; one person has {100 * share:.0f}% of the occurrences of one condition"
+    return ""
 
 
 def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:

@@ -50,6 +50,7 @@ def quality(
     measures: tuple[str, ...] = MEASURES,
     level: int = 1,
     complete: bool = True,
+    hopeless: bool = False,
 ) -> pl.DataFrame:
     """Measure a run, one row per query that has a relevant document.
 
@@ -65,21 +66,24 @@ def quality(
         From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
     complete
         Whether a judged query without results counts 0 (trec_eval's `-c`); else it is left out.
+    hopeless
+        Whether a judged query without any relevant document counts 0, as trec_eval has it; by default it is left out,
+        since no ranking could do better.
 
     Returns
     -------
     DataFrame
-        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left out,
-        as are queries without a relevant document, of which no measure can say anything.
+        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left
+        out.
     """
     functions = {name: _function(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    ranked = frame.sort("score", "doc", descending=True).group_by("query").agg("doc")
+    ranked = frame.sort("score", "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
         docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
-        if not (ideal >= level).any() or not (docs or complete):
+        if not ((ideal >= level).any() or hopeless) or not (docs or complete):
             continue
         gains = np.array([judged.get(doc, 0) for doc in docs], np.float64)
         values = {name: function(gains, ideal, level) for name, function in functions.items()}
@@ -109,3 +113,62 @@ def _function(name: str) -> Callable[..., float]:
 
 def _discounted(gains: Array) -> float:
     return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())
+
+
+def compare_quality(
+    before: pl.DataFrame, after: pl.DataFrame, measures: tuple[str, ...] = ("map", "ndcg_cut_100", "P_10")
+) -> pl.DataFrame:
+    """Compare two variants of a ranker query by query, as in Table 3 of the paper.
+
+    Parameters
+    ----------
+    before, after
+        What `quality` gave for each.
+    measures
+        Which of their columns to compare.
+
+    Returns
+    -------
+    DataFrame
+        One row per measure: `measure`, `before`, `after`, `difference` (after minus before), `change_percent`, `low`
+        and `high` (95%), two-sided `p` of the paired t-test, `n` queries in both, `n_missing` in only one.
+    """
+    both = before.join(after, on="query", suffix="_after")
+    if both.is_empty():
+        raise PortrayalError("the two runs have no query in common. Compare variants on the same queries.")
+    missing = len(before) + len(after) - 2 * len(both)
+    rows = []
+    for name in measures:
+        first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
+        mean = float(first.mean())
+        difference = float((second - first).mean())
+        change = 100 * difference / mean if mean else None
+        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": difference}
+        rows.append(
+            {
+                **means,
+                "change_percent": change,
+                **_paired(second - first),
+                "n": len(both),
+                "n_missing": missing,
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _paired(differences: Array) -> dict[str, float | None]:
+    """Return interval and p of the paired t-test; one query has neither, and equal lists have p = 1."""
+    from scipy import stats
+
+    count, mean = len(differences), float(differences.mean())
+    if count < 2:
+        return {"low": None, "high": None, "p": None}
+    error = float(differences.std(ddof=1)) / np.sqrt(count)
+    if error == 0:
+        return {"low": mean, "high": mean, "p": 1.0 if mean == 0 else 0.0}
+    reach = float(stats.t.ppf(0.975, count - 1)) * error
+    return {
+        "low": mean - reach,
+        "high": mean + reach,
+        "p": float(2 * stats.t.sf(abs(mean) / error, count - 1)),
+    }

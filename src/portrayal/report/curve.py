@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -145,7 +146,12 @@ def _choices(long: pl.DataFrame, across: Any) -> Any:
 def _group_order(names: list[str]) -> Any:
     """Keep choices of one kind together, in the order the kinds were given."""
     kinds = list(dict.fromkeys(name.partition(":")[0] for name in names))
-    return lambda name: (kinds.index(name.partition(":")[0]), name)
+    return lambda name: (kinds.index(name.partition(":")[0]), _natural(name))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Order 'weat2' before 'weat10'."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _said(frame: pl.DataFrame, height: int) -> str:

@@ -33,6 +33,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
     drawings = [draw(section) for section in sections]
     results = all_results(sections)
     folder.mkdir(parents=True, exist_ok=True)
+    _clear(folder)
     write_parquet(results, folder / "results.parquet")
     write_csv(results, folder / "results.csv")
     _write(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
@@ -143,6 +144,13 @@ def _write(path: Path, text: str) -> None:
     part = _part(path)
     part.write_bytes(text.encode("utf-8"))
     part.replace(path)
+
+
+def _clear(folder: Path) -> None:
+    """Take away the charts and tables of an earlier report: what is no longer in the page must not lie beside it."""
+    for pattern in ("charts/*.svg", "charts/*.png", "tables/*.csv"):
+        for old in folder.glob(pattern):
+            old.unlink()
 
 
 def _part(path: Path) -> Path:

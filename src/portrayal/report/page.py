@@ -47,7 +47,18 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("number", "estimate", "interval", "p_value", "count", "share", "plural", "plain", "cell"):
+    for name in (
+        "number",
+        "estimate",
+        "interval",
+        "p_value",
+        "count",
+        "share",
+        "plural",
+        "plain",
+        "cell",
+        "tied",
+    ):
         found.filters[name] = getattr(words, name)
     return found
 

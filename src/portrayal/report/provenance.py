@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,28 +21,38 @@ METHODS = {
 
 def asked(manifest: Mapping[str, Any]) -> str:
     """Say when the systems were asked and what it cost, as far as the manifest tells."""
-    waves = [wave for wave in manifest.get("waves") or [] if isinstance(wave, Mapping)]
-    starts = sorted(filter(None, (_time(wave, "started", "start") for wave in waves)))
-    ends = sorted(filter(None, (_time(wave, "ended", "end") for wave in waves)))
-    said = ""
-    if starts:
-        until = f" to {ends[-1]}" if ends and ends[-1] != starts[0] else ""
-        said = f"Asked in {plural(len(waves), 'wave')}, {starts[0]}{until} UTC."
+    waves, starts, ends = _moments([manifest])
+    until = f" to {ends[-1]}" if starts and ends and ends[-1] != starts[0] else ""
+    said = f"Asked in {plural(waves, 'wave')}, {starts[0]}{until} UTC." if starts else ""
     dollars = manifest.get("dollars") or 0
     return f"{said} Spent: {dollars:,.2f} US dollars.".strip() if dollars else said
 
 
-def family(manifest: Mapping[str, Any], results: pl.DataFrame) -> str:
+def recorded(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """Say under the title when the answers were recorded and with which Portrayal."""
+    _, starts, ends = _moments(manifests)
+    days = sorted({moment[:10] for moment in [*starts, *ends]})
+    versions = {(one.get("versions") or {}).get("portrayal") for one in manifests} - {None}
+    said = f"Answers recorded {' to '.join(dict.fromkeys([days[0], days[-1]]))}" if days else ""
+    made = f"measured with Portrayal {listed(sorted(map(str, versions)))}" if versions else ""
+    return "; ".join(filter(None, (said, made)))
+
+
+def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
     """Say over which tests p was adjusted, and how."""
     declared = manifest.get("family")
     tested = results.filter(pl.col("p_adjusted").is_not_null())
     if not isinstance(declared, Mapping) or tested.is_empty():
         return ""
+    if declared.get("method") == "none":
+        return "p is not adjusted: the study declared no correction."
     method = METHODS.get(str(declared.get("method")), str(declared.get("method")))
-    measures = listed([plain(name) for name in tested["measure"].unique(maintain_order=True).to_list()])
-    return (
-        f"p is adjusted by {method} over the declared family: {plural(tested.height, 'test')} of {measures}."
-    )
+    found = tested["measure"].unique(maintain_order=True).to_list()
+    measures = "; ".join(names.get(name) or plain(name) for name in found)
+    tests = plural(tested.height, "test")
+    if len(measures) > 240:
+        return f"p is adjusted by {method} over the declared family of {tests} of {len(found)} measures."
+    return f"p is adjusted by {method} over the declared family of {tests}: {measures}."
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -61,8 +71,16 @@ def _lines(value: Any) -> dict[str, Any]:
     return {"lines": lines[:MOST], "more": max(0, len(lines) - MOST)}
 
 
+def _moments(manifests: Sequence[Mapping[str, Any]]) -> tuple[int, list[str], list[str]]:
+    """Return the number of waves and their starts and ends, in order."""
+    waves = [wave for one in manifests for wave in one.get("waves") or [] if isinstance(wave, Mapping)]
+    starts = sorted(filter(None, (_time(wave, "started", "start") for wave in waves)))
+    ends = sorted(filter(None, (_time(wave, "ended", "end") for wave in waves)))
+    return len(waves), starts, ends
+
+
 def _time(wave: Mapping[str, Any], *names: str) -> str:
-    """Return '5 January 2026 10:00' from an ISO time, or the text as it stands."""
+    """Return '2026-01-05 10:00' from an ISO time, or the text as it stands."""
     text = next((str(wave[name]) for name in names if wave.get(name)), "")
     try:
         moment = datetime.fromisoformat(text)

@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from portrayal.report.words import is_missing, number, plain
 
-SHOWN = 300  # rows of one section in the page; the files have them all
-OPEN = 40  # rows of one measure before the rest is folded
+SHOWN = 60  # rows of one measure in the page; the files have them all
+OPEN = 12  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
+LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
+NAME = 16  # letters of a system's name; longer ones stand above their rows
 NAMING = ("system", "group", "contrast")  # the columns that say what a row is about
+
+NAMELESS: Mapping[str, str] = {}
 
 Row = dict[str, Any]
 
 
-def result_blocks(results: pl.DataFrame, anchor: str, cited: Collection[int] = ()) -> list[dict[str, Any]]:
+def result_blocks(
+    results: pl.DataFrame, anchor: str, cited: Collection[int] = (), names: Mapping[str, str] = NAMELESS
+) -> list[dict[str, Any]]:
     """Return the blocks of a results table, in the order the measures appear.
 
-    A block holds the rows of one measure and unit. Rows a finding cites are always kept.
+    A block holds the rows of one measure and unit, cut where they are many; rows a finding cites are always
+    kept. `names` puts measures into words.
     """
-    numbered = results.with_row_index("row")
-    kept = numbered.filter((pl.col("row") < SHOWN) | pl.col("row").is_in(list(cited)))
-    groups = kept.group_by(["measure", "unit"], maintain_order=True)
-    return [_block(group.to_dicts(), measure, unit, anchor) for (measure, unit), group in groups]
+    groups = results.with_row_index("row").group_by(["measure", "unit"], maintain_order=True)
+    blocks = []
+    for (measure, unit), group in groups:
+        place = pl.int_range(pl.len())
+        kept = group.filter((place < SHOWN) | pl.col("row").is_in(list(cited)))
+        block = _block(kept.to_dicts(), measure, unit, anchor, names)
+        blocks.append({**block, "height": group.height, "hidden": group.height - kept.height})
+    return blocks
 
 
-def _block(rows: list[Row], measure: Any, unit: Any, anchor: str) -> dict[str, Any]:
+def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str]) -> dict[str, Any]:
     shared = _shared(rows)
+    naming = [name for name in NAMING if name not in shared]
+    long = len(naming) > 1 and any(len(row["contrast"] or "") > LONG for row in rows)
+    grouped = ["system"] if len(naming) > 1 and _in_runs([row["system"] or "" for row in rows]) else []
+    common = _common(rows)
     scale = Scale.of(rows)
-    shown = [_row(row, anchor, scale, shared) for row in rows]
+    shown = [_row(row, anchor, scale, common) for row in rows]
     return {
-        "measure": plain(measure) if measure else "unnamed measure",
+        "name": measure,
+        "measure": names.get(measure) or plain(measure or "unnamed measure"),
         "unit": unit,
-        "note": shared.get("note"),
+        "note": "; ".join(common),
         "about": [(name, shared[name]) for name in NAMING if shared.get(name)],
-        "naming": [name for name in NAMING if name not in shared],
+        "naming": [name for name in naming if name not in {*(["contrast"] if long else []), *grouped}],
+        "grouped": bool(grouped),
+        "below": "contrast" if long and "contrast" in naming else "",
         "open": shown[:OPEN],
         "folded": shown[OPEN:],
         "has": {name: _any(rows, name) for name in ("low", "p", "p_adjusted")},
@@ -48,13 +69,29 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str) -> dict[str, A
 
 
 def _shared(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return what all rows share and the heading can say once; one name at least stays in the rows."""
-    same = {name: rows[0][name] for name in (*NAMING, "note") if len({row[name] for row in rows}) == 1}
-    if len(rows) == 1:
-        same.pop("note", None)
+    """Return the names all rows share and the heading can say once; one name at least stays in the rows."""
+    same = {name: rows[0][name] for name in NAMING if len({row[name] for row in rows}) == 1}
     if all(name in same for name in NAMING):
         same.pop(next((name for name in NAMING if same[name]), "system"))
     return same
+
+
+def _in_runs(systems: Sequence[str]) -> bool:
+    """Tell whether long names of systems stand in runs, so that one line above each run can say them."""
+    changes = sum(before != after for before, after in pairwise(systems))
+    return max(map(len, systems)) > NAME and changes > 0 and 3 * (changes + 1) <= len(systems)
+
+
+def _parts(row: Row) -> list[str]:
+    """Return the parts of a note, which semicolons tell apart; those inside brackets do not."""
+    return [part for part in re.split(r"; (?![^()]*\))", row["note"] or "") if part]
+
+
+def _common(rows: Sequence[Row]) -> list[str]:
+    """Return the parts of notes that every row has, so that they are said once."""
+    if len(rows) < 2:
+        return []
+    return [part for part in _parts(rows[0]) if all(part in _parts(row) for row in rows)]
 
 
 def _any(rows: Sequence[Row], name: str) -> bool:
@@ -62,7 +99,7 @@ def _any(rows: Sequence[Row], name: str) -> bool:
 
 
 class Scale:
-    """A straight scale from numbers to places in the drawn interval; it always holds zero."""
+    """A straight scale from numbers to places in the drawn interval; it holds zero and every finite number."""
 
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high
@@ -71,22 +108,24 @@ class Scale:
     def of(cls, rows: Sequence[Row]) -> Scale:
         """Return the scale that holds every value and both ends of every interval."""
         ends = [row[name] for row in rows for name in ("value", "low", "high") if not is_missing(row[name])]
-        return cls(min([0.0, *ends]), max([0.0, *ends]))
+        finite = [end for end in ends if math.isfinite(end)]
+        return cls(min([0.0, *finite]), max([0.0, *finite]))
 
     def at(self, value: float | None) -> float | None:
-        """Return the place of a value, or nothing when there is none."""
+        """Return the place of a value, an edge where it is infinite, or nothing when there is none."""
         if value is None or is_missing(value):
             return None
+        inside = min(max(float(value), self.low), self.high)
         span = (self.high - self.low) or 1.0
-        return round(EDGE + (WIDTH - 2 * EDGE) * (float(value) - self.low) / span, 2)
+        return round(EDGE + (WIDTH - 2 * EDGE) * (inside - self.low) / span, 2)
 
 
-def _row(row: Mapping[str, Any], anchor: str, scale: Scale, shared: Mapping[str, Any]) -> Row:
+def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:
     tested = row["p"] if is_missing(row["p_adjusted"]) else row["p_adjusted"]
     return {
         **row,
         "id": f"{anchor}-row-{row['row'] + 1}",
-        "own_note": None if "note" in shared else row["note"],
+        "own_note": "; ".join(part for part in _parts(row) if part not in common),
         "at": scale.at(row["value"]),
         "start": scale.at(row["low"]),
         "end": scale.at(row["high"]),

@@ -32,6 +32,7 @@ class Section:
     states: pl.DataFrame  # system and the six states
     manifest: dict[str, Any]
     anchor: str  # the section's id: the stem, or stem-2 ... for further studies of the same audit
+    stimuli: pl.DataFrame | None = None  # what was shown; pictures are counted, never printed
 
     def total(self, *states: str) -> int:
         """Return how many questions are in these states, over all systems."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portrayal.report.words import cell
+from portrayal.report.words import cell, listed
 
 WITHHELD = "(withheld)"
 _SECRET = re.compile(
@@ -25,14 +25,35 @@ _FIRST = ("name", "use", "identity", "kind", "version", "version_asked", "versio
 
 def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return columns and rows of the systems table; keys nobody foresaw become columns of their own."""
-    known = [key for key in _FIRST if any(system.get(key) not in (None, "", [], ()) for system in systems)]
+    filled = {
+        key for system in systems for key, value in system.items() if value not in (None, "", [], (), {})
+    }
+    known = [key for key in _FIRST if key in filled]
     if "use" in known and "identity" in known:
         known.remove("identity" if all(one.get("use") for one in systems) else "use")
-    further = [key for system in systems for key in system if key not in (*_FIRST, *known)]
+    further = [key for system in systems for key in system if key in filled and key not in _FIRST]
     columns = list(dict.fromkeys([*known, *further]))
     titles = [_TITLES.get(key, key.replace("_", " ")) for key in columns]
     rows = [[cell(without_secrets(system.get(key), key)) for key in columns] for system in systems]
     return {"columns": titles, "rows": rows}
+
+
+def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of systems that only play a part: what they do was planted, and says nothing of a real one."""
+    played = [
+        one for one in systems if str(one.get("use") or one.get("identity") or "").startswith("phantom")
+    ]
+    return [str(system.get("name")) for system in played]
+
+
+def said_simulated(systems: Sequence[Mapping[str, Any]]) -> str:
+    """Say which systems are simulated; nothing when none is."""
+    names = simulated(systems)
+    if not names:
+        return ""
+    if len(names) == len(systems):
+        return "All systems here are simulated." if len(names) > 1 else "The system is simulated."
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} simulated."
 
 
 def without_secrets(value: Any, key: str = "") -> Any:

@@ -20,6 +20,7 @@ DARK: Mapping[str, str] = {
     MUTED: "#a7b0ba",
     GRID: "#343b43",
     CARD: "#1c2126",
+    "black": "#e8eaed",
     "#0072b2": "#4da3dc",
     "#d55e00": "#ee8a3c",
     "#008f68": "#35b98f",

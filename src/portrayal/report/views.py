@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+import polars as pl
 from markupsafe import Markup
 
+from portrayal.audits.base import Finding
 from portrayal.report.drawing import Drawing, prefixed
-from portrayal.report.provenance import asked, family, manifest_rows
+from portrayal.report.names import NAMES
+from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
-from portrayal.report.systems import system_rows
+from portrayal.report.shown import shown_view
+from portrayal.report.systems import said_simulated, simulated, system_rows
 from portrayal.report.theme import dark_rules
-from portrayal.report.words import cell, listed, plain, plural
+from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
+OPEN_CHARTS = 4  # further ones are folded
 OPEN_ROWS = 12  # longer tables are folded
+P_VALUES = ("p", "p_value", "p_adjusted")
+MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
@@ -40,45 +47,62 @@ def page_view(
         "dark": Markup(dark_rules()),
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
-        "warned": [one for one in shown if one["warnings"]],
+        "warned": [warning for section in sections for warning in warnings(section)],
         "failed": [line for section in sections if (line := failed(section))],
+        "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
+        "recorded": recorded([section.manifest for section in sections]),
     }
 
 
 def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
     """Return everything the template of one section needs."""
-    cited = {finding.row for finding in section.findings}
-    blocks = result_blocks(section.measured.results, section.anchor, cited)
-    rows = section.measured.results.height
+    results = section.measured.results
+    cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
+    blocks = result_blocks(results, section.anchor, cited, {**NAMES, **section.audit.names})
+    main = {results["measure"][row] for row in cited} | set(section.audit.family)
+    charts = [chart_view(drawing) for drawing in drawings]
     return {
         "anchor": section.anchor,
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": [finding_view(finding, rows, section.anchor) for finding in section.findings],
-        "blocks": blocks,
-        "rows": rows,
-        "hidden": rows - sum(len(block["open"]) + len(block["folded"]) for block in blocks),
-        "charts": [chart_view(drawing) for drawing in drawings],
+        "findings": [finding_view(finding, section) for finding in section.findings],
+        "simulated": said_simulated(section.systems),
+        "blocks": [block for block in blocks if block["name"] in main] or blocks,
+        "further": [block for block in blocks if block["name"] not in main] if main else [],
+        "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
+        "further_charts": [drawn for place, drawn in enumerate(charts) if not _first(place, drawn)],
         "tables": tables_view(section),
+        "shown": shown_view(section.stimuli),
         "systems": system_rows(section.systems),
         "states": states_view(section),
         "questions": section.questions(),
         "answered": section.total("done"),
         "unfinished": section.total(*UNFINISHED),
         "state_words": STATE_WORDS,
-        "family": family(section.manifest, section.measured.results),
+        "family": family(section.manifest, results, {**NAMES, **section.audit.names}),
         "asked": asked(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }
 
 
-def finding_view(finding: Any, rows: int, anchor: str) -> dict[str, Any]:
-    """Return the sentence and the address of the row it speaks of."""
-    row = f"{anchor}-row-{finding.row + 1}" if 0 <= finding.row < rows else ""
-    return {"sentence": finding.sentence, "row": row, "number": finding.row + 1}
+def _first(place: int, drawn: dict[str, Any]) -> bool:
+    """Tell whether a chart is seen at once: the first few, and the specification curve."""
+    return place < OPEN_CHARTS or "specification" in drawn["name"]
+
+
+def finding_view(finding: Finding, section: Section) -> dict[str, Any]:
+    """Return the sentence, the address of the row it speaks of, and whether that row is of a simulated system."""
+    results = section.measured.results
+    known = 0 <= finding.row < results.height
+    return {
+        "sentence": finding.sentence,
+        "row": f"{section.anchor}-row-{finding.row + 1}" if known else "",
+        "number": finding.row + 1,
+        "simulated": known and results["system"][finding.row] in simulated(section.systems),
+    }
 
 
 def chart_view(drawing: Drawing) -> dict[str, Any]:
@@ -95,13 +119,32 @@ def tables_view(section: Section) -> list[dict[str, Any]]:
             "title": table.title,
             "text": table.text,
             "file": f"tables/{name}.csv",
-            "columns": [(plain(column), kind.is_numeric()) for column, kind in table.table.schema.items()],
-            "rows": [[cell(value) for value in row] for row in table.table.head(SHOWN_ROWS).iter_rows()],
+            "columns": [(plain(column.name), column_kind(column)) for column in table.table.get_columns()],
+            "rows": list(zip(*map(cells, table.table.head(SHOWN_ROWS).get_columns()), strict=True)),
             "height": table.table.height,
             "folded": table.table.height > OPEN_ROWS,
         }
         for table, name in zip(section.tables, table_files(section), strict=True)
     ]
+
+
+def column_kind(column: pl.Series) -> str:
+    """Return the class of a column's cells: figures to the right, long texts wide."""
+    if column.dtype.is_numeric():
+        return "figure"
+    texts = column.head(SHOWN_ROWS).str.len_chars().max() if column.dtype == pl.String else None
+    return "long" if isinstance(texts, int) and texts > 40 else ""
+
+
+def cells(column: pl.Series) -> list[str]:
+    """Write the cells of a column alike: p-values as such, other fractions with the same decimals."""
+    if column.name in P_VALUES and column.dtype.is_numeric():
+        return [p_value(value) for value in column]
+    known = column.drop_nulls() if column.dtype.is_float() else column.head(0)
+    even = bool(len(known)) and bool(((known % 1 == 0) | (known.abs() >= 0.01) & (known.abs() < 100)).all())
+    if even and bool((known % 1 != 0).any()):
+        return [number(value, 2) for value in column]
+    return [cell(value) for value in column]
 
 
 def states_view(section: Section) -> list[dict[str, Any]]:
@@ -129,6 +172,12 @@ def unfinished(section: Section) -> dict[str, Any] | None:
     }
 
 
+def warnings(section: Section) -> list[dict[str, Any]]:
+    """Return the banner's lines about checks that did not hold."""
+    about = {"anchor": section.anchor, "title": section.audit.title}
+    return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
+
+
 def failed(section: Section) -> dict[str, Any] | None:
     """Return the banner's line about questions that failed, or nothing when none did."""
     broken = section.total("failed")
@@ -144,6 +193,14 @@ def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:
     questions = sum(section.questions() for section in sections)
     done = sum(section.total("done") for section in sections)
     results = sum(section.measured.results.height for section in sections)
-    named = (("audit", len(sections)), ("system", len(systems)), ("question", questions))
-    counted = [(f"{amount:,}", noun if amount == 1 else f"{noun}s") for noun, amount in named]
-    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "results")]
+    stems = {section.audit.stem for section in sections}
+    named = [
+        ("audit", len(stems)),
+        ("study", len(sections)),
+        ("system", len(systems)),
+        ("question", questions),
+    ]
+    if len(stems) == len(sections):
+        named.pop(1)
+    counted = [(f"{amount:,}", noun if amount == 1 else MANY.get(noun, f"{noun}s")) for noun, amount in named]
+    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "result" if results == 1 else "results")]

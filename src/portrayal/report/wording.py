@@ -16,13 +16,26 @@ def faults(text: str) -> list[str]:
     --------
     >>> faults("The encoder is unbiased.")
     ["'unbiased' claims what no measurement can show: name the harm, the people and the interval"]
-    >>> faults("After removing the direction, the debiased vectors still tie nurse to women: 0.31 of 0.44 is left.")
+    >>> faults("After removing the direction, the debiased vectors still tie nurse to women.")
     []
     """
-    found = [
+    return [*claims(text), *half_told(text)]
+
+
+def claims(text: str) -> list[str]:
+    """Return the words that claim what no measurement can show."""
+    return [
         f"{match[0]!r} claims what no measurement can show: name the harm, the people and the interval"
         for match in _BARE.finditer(text)
     ]
-    if (match := _DEBIASED.search(text)) and not _LEFT.search(text):
-        found.append(f"{match[0]!r} without what was left: say how much of the effect remains")
-    return found
+
+
+def half_told(text: str) -> list[str]:
+    """Return mentions of 'debiased' in a passage that does not say what was left.
+
+    For running text. A study may name a system so after the paper that did: the results stand beside it.
+    """
+    match = _DEBIASED.search(text)
+    if match is None or _LEFT.search(text):
+        return []
+    return [f"{match[0]!r} without what was left: say how much of the effect remains"]

@@ -9,6 +9,7 @@ from typing import Any
 
 MISSING = "–"
 MINUS = "\u2212"
+DUST = 1e-12  # what adding and taking away leaves of zero
 # Characters an XML text may not hold, and those that turn the reading direction: both can come from a system.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
@@ -41,17 +42,22 @@ def visible_all(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a number is absent: None, NaN or infinite."""
-    return value is None or (isinstance(value, float) and not math.isfinite(value))
+    """Tell whether a number is absent: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def decimals(value: float, low: float | None = None, high: float | None = None) -> int:
-    """Return how many decimals to print: two significant digits of the interval's width, or of the value."""
+    """Return how many decimals to print: two, more for a narrow interval or small value, fewer for large ones.
+
+    A narrow interval gets two significant digits of its width: 0.0328 [0.0312, 0.0345].
+    """
     width = value if is_missing(low) or is_missing(high) else high - low  # type: ignore[operator]
     width = abs(width) or abs(value)
-    if width == 0:
-        return 0
-    return min(5, max(0, 1 - math.floor(math.log10(width))))
+    width = width if math.isfinite(width) else abs(value)
+    if width == 0 or not math.isfinite(width):
+        return 2
+    digits = 1 - math.floor(math.log10(width))
+    return min(5, max(2, digits)) if width < 10 else max(0, digits + 1)
 
 
 def number(value: Any, places: int | None = None) -> str:
@@ -60,16 +66,20 @@ def number(value: Any, places: int | None = None) -> str:
     Examples
     --------
     >>> number(0.4237), number(-12.345), number(0.01234), number(1234.5)
-    ('0.42', '−12.35', '0.012', '1,234')
+    ('0.42', '−12.3', '0.012', '1,234')
     """
     if is_missing(value):
         return MISSING
     if isinstance(value, int):
         return _signed(f"{value:,}")
-    if places is None:
-        places = 0 if abs(value) >= 1000 or float(value).is_integer() else max(decimals(value), 2)
-    if value and round(abs(value), max(places, 5)) == 0:
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    if abs(value) < DUST:
+        value = 0.0
+    if places is None and value and round(abs(value), 5) == 0:
         return _scientific(value)
+    if places is None:
+        places = 0 if abs(value) >= 1000 or float(value).is_integer() else decimals(value)
     return _signed(f"{value:,.{places}f}")
 
 
@@ -77,7 +87,7 @@ def estimate(value: Any, low: Any = None, high: Any = None) -> str:
     """Write the value with as many decimals as its interval bears out."""
     if is_missing(value):
         return MISSING
-    return number(float(value), max(decimals(float(value), low, high), 0 if float(value).is_integer() else 1))
+    return number(float(value), decimals(float(value), low, high))
 
 
 def interval(value: Any, low: Any, high: Any) -> str:
@@ -85,7 +95,7 @@ def interval(value: Any, low: Any, high: Any) -> str:
     if is_missing(low) and is_missing(high):
         return ""
     middle = value if not is_missing(value) else (low if not is_missing(low) else high)
-    places = max(decimals(float(middle), low, high), 1)
+    places = decimals(float(middle), low, high)
     ends = [MISSING if is_missing(end) else number(float(end), places) for end in (low, high)]
     return f"[{ends[0]}, {ends[1]}]"
 
@@ -174,6 +184,11 @@ def cell(value: Any) -> str:
 def plain(name: str) -> str:
     """Turn a column or measure name into words: 'effect_size' becomes 'effect size'."""
     return str(name).replace("_", " ")
+
+
+def tied(text: str) -> str:
+    """Keep 'p < .001', 'n = 20' and the like on one line."""
+    return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", text or "")
 
 
 def _ends(value: Any, low: Any, high: Any) -> str:

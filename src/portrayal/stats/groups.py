@@ -24,6 +24,8 @@ from scipy import optimize, stats
 from portrayal.errors import PortrayalError
 from portrayal.stats.studentised_range import critical, survival
 
+DUST = 1e-12  # a residual this small a share of all variation is rounding, not variation
+
 
 @dataclass(frozen=True)
 class Term:
@@ -92,6 +94,8 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
         columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(len(values), -1))
     residual, rank = _fit(values, np.hstack([intercept, *columns]))
     residual_df = len(values) - rank
+    if residual <= DUST * np.sum((values - values.mean()) ** 2):
+        residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
     terms = tuple(
         _term(name, values, *models, variance, residual_df, expected)
@@ -224,6 +228,8 @@ def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
     if stats.f.cdf(f, df, residual_df) <= below:
         return 0.0
+    if f > 1e5:
+        return np.nan  # beyond what the noncentral distribution is computed for
     highest = 10.0 + 4 * f * df
     while stats.ncf.cdf(f, df, residual_df, highest) > below:
         highest *= 2

@@ -40,7 +40,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     share = successes / n
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+    return Interval(share, float(max(0.0, centre - half)), float(min(1.0, centre + half)))
 
 
 def clustered_mean(values: np.ndarray, clusters: np.ndarray, level: float = 0.95) -> Interval:

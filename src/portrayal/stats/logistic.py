@@ -183,6 +183,6 @@ def _on_torch(arrays: tuple[np.ndarray, ...], tolerance: float, device: str) -> 
         import torch
     except ImportError:
         raise MissingExtra("fitting on a device", "torch") from None
-    tensors = [torch.as_tensor(array, device=device) for array in arrays]
-    solution, size = _solve(*tensors, tolerance, torch)
+    design, outcome, weights = (torch.as_tensor(array, device=device) for array in arrays)
+    solution, size = _solve(design, outcome, weights, tolerance, torch)
     return solution.cpu().numpy(), size.cpu().numpy()

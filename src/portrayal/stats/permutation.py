@@ -84,10 +84,10 @@ def two_sample(
     if len(pooled) <= EXACT_UP_TO:
         total = comb(len(pooled), len(x))
 
-        def reaching(values: np.ndarray, threshold: float) -> int:
-            return count_subsets(values, len(x), threshold)
+        def reaching(sign: float, threshold: float) -> int:
+            return count_subsets(sign * centred, len(x), threshold)
 
-        return _exact(reaching, centred, observed, tie, total, alternative)
+        return _exact(reaching, observed, tie, total, alternative, mirrored=len(x) == len(y))
     sums = _sampled_sums(centred, len(x), permutations or SAMPLES, np.random.default_rng(seed))
     return _sampled(sums, observed, tie, alternative)
 
@@ -146,6 +146,7 @@ def within_clusters(
         options = [sums_by_size(inside, size)[size] for inside, size in moving]
         return _choices(options, observed, alternative, permutations, seed, np.abs(values).max())
     rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
+    moving.sort(key=lambda part: (part[1], *np.sort(part[0])))
     sums = sum(_sampled_sums(inside, size, drawn, rng) for inside, size in moving)
     return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
 
@@ -199,32 +200,36 @@ def _choices(
     if choices_countable(options):
         total = prod(len(option) for option in options)
 
-        def reaching(sign: np.ndarray, threshold: float) -> int:
+        def reaching(sign: float, threshold: float) -> int:
             return count_choices([sign * option for option in options], threshold)
 
-        return _exact(reaching, np.ones(1), observed, tie, total, alternative)
+        return _exact(reaching, observed, tie, total, alternative)
     rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
     sums = np.zeros(drawn)
-    for option in options:
+    for option in sorted((np.sort(option) for option in options), key=lambda option: tuple(option)):
         sums += option[rng.integers(len(option), size=drawn)]
     return _sampled(sums, observed, tie, alternative)
 
 
 def _exact(
-    reaching: Callable[[np.ndarray, float], int],
-    values: np.ndarray,
+    reaching: Callable[[float, float], int],
     observed: float,
     tie: float,
     total: int,
     alternative: str,
+    mirrored: bool = False,
 ) -> Permutation:
-    """Count one tail, or both; the lower tail is the upper tail of the negated values."""
+    """Count one tail, or both; the lower tail is the upper tail of the negated values.
+
+    Where the arrangements come in pairs of opposite sums (`mirrored`), the tails are equal.
+    """
     if alternative == "two-sided":
         reach = abs(observed) - tie
-        both = total if reach <= 0 else reaching(values, reach) + reaching(-values, reach)
+        upper = total if reach <= 0 else reaching(1.0, reach)
+        both = upper if reach <= 0 else upper + (upper if mirrored else reaching(-1.0, reach))
         return Permutation(both / total, "exact", total)
     sign = 1.0 if alternative == "greater" else -1.0
-    return Permutation(reaching(sign * values, sign * observed - tie) / total, "exact", total)
+    return Permutation(reaching(sign, sign * observed - tie) / total, "exact", total)
 
 
 def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) -> Permutation:
@@ -237,8 +242,10 @@ def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Gene
     """Draw subsets of this size without replacement and return their sums; `values` are centred.
 
     A shuffle that stops after `size` cards, done for thousands of decks at once. Of a centred set the smaller
-    side is drawn, since the two sums are each other's negative.
+    side is drawn, since the two sums are each other's negative. The values are sorted first, so that their order
+    does not matter to what is drawn.
     """
+    values = np.sort(values)
     smaller = min(size, len(values) - size)
     sign = 1.0 if smaller == size else -1.0
     chunks = [min(CHUNK, draws - start) for start in range(0, draws, CHUNK)]

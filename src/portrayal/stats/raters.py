@@ -128,7 +128,9 @@ def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> lis
         found.append(("cronbach_alpha", cronbach_alpha(ratings, draws, seed), len(whole)))
     if ratings.shape[1] == 2:
         weights = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}[level]
-        found.append(("cohen_kappa", cohen_kappa(*ratings.T, weights, draws, seed), len(whole)))
+        found.append(
+            ("cohen_kappa", cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed), len(whole))
+        )
     return found
 
 

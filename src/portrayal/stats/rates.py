@@ -7,6 +7,8 @@ clusters, with t quantiles on clusters - 1 degrees of freedom [1]_.
 References
 ----------
 .. [1] Cochran (1977), Sampling Techniques, 3rd edition, sections 2.11 and 9A.
+.. [2] Bell, McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples, Survey
+   Methodology 28, 169-181.
 """
 
 from __future__ import annotations
@@ -60,11 +62,20 @@ def paired_rate_ratio(
     rate, base_rate = counts.sum() / occasions.sum(), base.sum() / base_occasions.sum()
     if counts.sum() == 0 or len(counts) < 2:
         return Interval(float(rate / base_rate), np.nan, np.nan)
-    above = (counts - rate * occasions) / counts.sum()
-    below = (base - base_rate * base_occasions) / base.sum()
-    half = _half(above - below, level)
+    half = _half(_log_influence(counts, occasions) - _log_influence(base, base_occasions), level)
     centre = np.log(rate / base_rate)
     return Interval(float(rate / base_rate), float(np.exp(centre - half)), float(np.exp(centre + half)))
+
+
+def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
+    """Return what each cluster adds to the log rate: by leaving it out, which covers better with ten clusters [2]_.
+
+    Where one cluster has all events, leaving it out leaves none; the linear approximation stands in.
+    """
+    rest = (counts.sum() - counts) / (occasions.sum() - occasions)
+    if (rest <= 0).any():
+        return (counts - counts.sum() / occasions.sum() * occasions) / counts.sum()
+    return (len(counts) - 1) / len(counts) * (np.log(rest).mean() - np.log(rest))
 
 
 def _half(influence: np.ndarray, level: float) -> float:

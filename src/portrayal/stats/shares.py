@@ -37,11 +37,12 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
     """Return the sum of `hits` over the sum of `totals`, one pair per person, with a Wilson interval.
 
     Wilson's formula takes the effective number of observations: the one at which simple sampling would have the
-    variance that the people show [1]_. Where nobody differs it is the number of people.
+    variance that the people show [1]_. Where nobody differs it is the number of people. One person says nothing
+    about people, so the interval is then 0 to 1.
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
     total = totals.sum()
-    people = np.count_nonzero(totals)
+    people = int(np.count_nonzero(totals))
     if total == 0:
         return Share(np.nan, np.nan, np.nan, np.zeros(len(hits)))
     value = float(hits.sum() / total)
@@ -124,8 +125,8 @@ def _effective(value: float, influence: np.ndarray, people: int) -> float:
 
 
 def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    if n == 0 or not np.isfinite(z):
-        return np.nan, np.nan
+    if not np.isfinite(z):
+        return 0.0, 1.0
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return float(max(0.0, centre - half)), float(min(1.0, centre + half))

@@ -14,12 +14,16 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 
 import numpy as np
 
 # Sums listed for one half at most. 2^21 numbers are 16 MB and sort in a tenth of a second.
 HALF = 2**21
+# Of the half that is looked up, this many values are not merged in: their subsets are gone through one by one, each
+# with the sorted sums of the others, which saves merging the longest lists.
+LOOSE = 2
 
 
 def sums_by_size(values: np.ndarray, largest: int | None = None) -> list[np.ndarray]:
@@ -38,9 +42,14 @@ def sums_by_size(values: np.ndarray, largest: int | None = None) -> list[np.ndar
 def count_subsets(values: np.ndarray, size: int, threshold: float) -> int:
     """Count the subsets of this size whose sum is at least `threshold`."""
     middle = len(values) // 2
-    left, right = sums_by_size(values[:middle], size), sums_by_size(values[middle:], size)
-    smallest, largest = max(0, size - len(values) + middle), min(size, middle)
-    return sum(_pairs(left[k], right[size - k], threshold) for k in range(smallest, largest + 1))
+    merged = max(0, middle - LOOSE)
+    left, right = sums_by_size(values[:merged], size), sums_by_size(values[middle:], size)
+    count = 0
+    for loose in _subsets(values[merged:middle]):
+        for k in range(len(left)):
+            if 0 <= (rest := size - k - len(loose)) < len(right):
+                count += _pairs(left[k], right[rest], threshold - sum(loose))
+    return count
 
 
 def count_choices(options: Sequence[np.ndarray], threshold: float) -> int:
@@ -58,6 +67,10 @@ def _pairs(left: np.ndarray, right: np.ndarray, threshold: float) -> int:
     """Count the pairs with left + right >= threshold; `right` is sorted."""
     below = np.searchsorted(right, threshold - left, side="left")
     return len(left) * len(right) - int(below.sum())
+
+
+def _subsets(values: np.ndarray) -> list[tuple[float, ...]]:
+    return [chosen for size in range(len(values) + 1) for chosen in combinations(values.tolist(), size)]
 
 
 def _halves(options: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -92,9 +92,8 @@ def place(person: Picture, background: Picture, scale: float = 1.0) -> Placed:
     top = canvas.height - person.height
     canvas.paste(person, (left, top), person)
     clipped = person.width > canvas.width or person.height > canvas.height
-    visible = person.crop(
-        (max(0, -left), max(0, -top), min(person.width, canvas.width - left), person.height)
-    )
+    edges = (max(0, -left), max(0, -top), min(person.width, canvas.width - left), person.height)
+    visible = person.crop(edges) if clipped else person
     share = _opaque(visible) / (canvas.width * canvas.height)
     return Placed(canvas, scale, share, clipped)
 

@@ -51,7 +51,7 @@ def cut_out(image: Picture, tolerance: int = 24, name: str = "picture") -> Cutou
     NoUniformBackdrop
         When the border does not look like one smooth backdrop.
     """
-    if image.mode == "RGBA" and image.getchannel("A").getextrema()[0] < 255:
+    if image.mode == "RGBA" and np.asarray(image.getchannel("A")).min() < 255:
         return Cutout(image, None)
     rgb = image.convert("RGB")
     backdrop = fit_backdrop(rgb, tolerance, name)
@@ -87,6 +87,8 @@ def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture
             " needed. Give a picture with an alpha channel, or raise the tolerance."
         )
     grid = np.clip(surface.reshape(COARSE, COARSE, 3), 0, 255).round().astype(np.uint8)
+    if np.ptp(grid, axis=(0, 1)).max() <= 2:  # one colour: nothing to scale up
+        return Image.new("RGB", rgb.size, tuple(np.median(grid, axis=(0, 1)).astype(int).tolist()))
     return Image.fromarray(grid).resize(rgb.size, Image.Resampling.BILINEAR)
 
 

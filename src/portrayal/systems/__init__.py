@@ -77,11 +77,20 @@ SYSTEMS: dict[str, Entry] = {
         "tagger",
         "a reader of perceived gender and age on ONNX Runtime, faces only",
     ),
+    "imagenet": Entry(
+        "portrayal.systems.taggers.imagenet", "tagger", "ImageNet classes from weights you install", "torch"
+    ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
         "generator",
         "a local text-to-image pipeline with its safety filter",
         "generators",
+    ),
+    "transformers": Entry(
+        "portrayal.systems.captioners.transformers_captioner",
+        "captioner",
+        "a captioning model on this machine, through transformers",
+        "torch",
     ),
     "phantom_generator": Entry(
         "portrayal.systems.generators.phantom", "generator", "a simulated generator with planted shares"
@@ -90,6 +99,12 @@ SYSTEMS: dict[str, Entry] = {
         "portrayal.systems.encoders.clip_encoder",
         "encoder",
         "CLIP, OpenCLIP and other two-tower models from a folder, a file or the hub",
+        "torch",
+    ),
+    "clip_saliency": Entry(
+        "portrayal.systems.encoders.clip_saliency",
+        "tagger",
+        "where a CLIP looks for a text: Grad-CAM",
         "torch",
     ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),

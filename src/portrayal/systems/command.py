@@ -108,12 +108,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Command:
     if not settings.use.removeprefix("command:").strip():
         raise PortrayalError("'command:' names no program. Expected command:program arguments.")
     return Command(
-        name=settings.name,
-        kind=str(settings.kind),
-        identity=settings.use,
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(settings.use),
         folder=folder,
     )
 

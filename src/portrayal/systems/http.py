@@ -92,12 +92,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Http:
     mapping = validate(Mapped, settings.parameters, f"system {settings.name!r}: parameters")
     check_headers(mapping.headers)
     return Http(
-        name=settings.name,
-        kind=str(settings.kind),
-        identity=settings.use,
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(settings.use),
         mapping=mapping,
     )
 

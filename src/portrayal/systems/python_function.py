@@ -51,12 +51,7 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     if settings.use.count(":") != 2:
         raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
     return PythonFunction(
-        name=settings.name,
-        kind=str(settings.kind),
-        identity=settings.use,
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(settings.use),
         folder=folder,
     )
 

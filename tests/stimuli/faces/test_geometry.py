@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
+
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, turned_away
 from portrayal.stimuli.faces.attributes import COLUMNS, FIRST_RACE, RACES, age_value, clamp_age, steps, vary

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image, ImageDraw
+
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.build import prepared
 from portrayal.stimuli.faces.detect import closest_to_centre, find_faces
@@ -25,7 +26,7 @@ PORTRAIT = 320
 
 @pytest.fixture(scope="module")
 def portrait() -> Image.Image:
-    assets = dict((name, folder) for name, folder, _ in generated_people())["P005"]
+    assets = {name: folder for name, folder, _ in generated_people()}["P005"]
     return prepared(assets / "studio_portrait.jpg", PORTRAIT)
 
 
@@ -82,11 +83,17 @@ def test_a_covered_face_is_left_out(portrait: Image.Image):
     assert look(covered).reason in ("occluded", "no face", "not adult")
 
 
-def test_whoever_the_reader_puts_under_twenty_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.stimuli.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9))
+def test_whoever_the_reader_puts_under_twenty_is_left_out(
+    portrait: Image.Image, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        "portrayal.stimuli.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9)
+    )
     assert look(portrait).reason == "not adult"
     assert look(portrait, strict=False).reason == "not adult"
-    monkeypatch.setattr("portrayal.stimuli.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan")))
+    monkeypatch.setattr(
+        "portrayal.stimuli.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan"))
+    )
     assert look(portrait).reason == "not adult"
 
 
@@ -96,7 +103,9 @@ def test_generated_people_labelled_from_eighteen_are_left_out():
     assert "P009" not in check_pictures(openpeople_pictures())["person"].to_list()
 
 
-@pytest.mark.parametrize("entry", [{}, {"source": "x"}, {"source": "x", "consent": " Unknown "}, {"source": None, "consent": "y"}])
+@pytest.mark.parametrize(
+    "entry", [{}, {"source": "x"}, {"source": "x", "consent": " Unknown "}, {"source": None, "consent": "y"}]
+)
 def test_no_source_or_consent_no_manipulation(entry: dict):
     with pytest.raises(PortrayalError, match="only with a recorded source and consent"):
         require_consent(entry, "a.png")
@@ -107,7 +116,10 @@ def test_a_table_of_pictures(tmp_path: Path):
         "file,source,consent,age\na.png,mine,signed,30\nb.png,mine,signed,18-25\nc.png,mine,signed,\n"
     )
     table = read_pictures(tmp_path / "pictures.csv")
-    assert table["picture"].to_list() == ["a.png", "c.png"]  # b may be 18: left out; c waits for the age reader
+    assert table["picture"].to_list() == [
+        "a.png",
+        "c.png",
+    ]  # b may be 18: left out; c waits for the age reader
     (tmp_path / "bad.csv").write_text("file,source,consent\na.png,mine,\n")
     with pytest.raises(PortrayalError, match="no consent entry"):
         read_pictures(tmp_path / "bad.csv")
@@ -116,7 +128,12 @@ def test_a_table_of_pictures(tmp_path: Path):
 
 
 def test_a_folder_of_series_by_file_names(tmp_path: Path):
-    for name in ("anna_gender_-1.33.png", "anna_gender_0.png", "anna_gender_+2.png", "anna_gender_unedited.png"):
+    for name in (
+        "anna_gender_-1.33.png",
+        "anna_gender_0.png",
+        "anna_gender_+2.png",
+        "anna_gender_unedited.png",
+    ):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
     made = folder_stimuli(tmp_path, "my studio", "own", "signed").sort("stimulus")
     assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
@@ -148,7 +165,9 @@ def test_fairface_layout_leaves_the_young_out(tmp_path: Path):
         "file,age,gender,race,service_test\n1.jpg,10-19,Male,White,True\n2.jpg,20-29,Female,Black,True\n"
     )
     faces = list(fairface(tmp_path))
-    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [("2.jpg", -1.0, -1.0, "Black")]
+    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [
+        ("2.jpg", -1.0, -1.0, "Black")
+    ]
     with pytest.raises(PortrayalError, match="no label table"):
         list(fairface(tmp_path / "none"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-SIDE, CONTEXT, WIDTH = 64, 16, 32
+SIDE, CONTEXT, WIDTH = 64, 64, 32
 WORDS = ["a", "photo", "of", "person", "angry", "happy", "woman", "scientist"]
 
 

@@ -270,6 +270,12 @@ def test_a_larger_cut_than_the_picture_is_filled_as_transformers_does():
     assert np.abs(Preparation(65, shortest=40).array(picture) - theirs).max() < 1e-3
 
 
+def test_processes_that_decode_give_the_same(saved, reference, tmp_path):
+    folder, _ = saved
+    found = answers(open_clip(folder, path=".", decoders=1), questions(tmp_path, reference[0]))
+    assert_equal(found, reference)
+
+
 def test_mixed_precision_stays_close(saved, reference, tmp_path):
     folder, _ = saved
     found = answers(open_clip(folder, path=".", precision="bfloat16"), questions(tmp_path, reference[0]))
@@ -310,8 +316,8 @@ def test_an_unreadable_picture_fails_alone(saved, tmp_path):
 
 def test_a_text_beyond_the_context_is_an_error(saved):
     folder, _ = saved
-    with pytest.raises(PortrayalError, match="tokens, the encoder reads 16"):
-        asyncio.run(open_clip(folder, path=".").ask([Question("a", "text", "person " * 30, "h")]))
+    with pytest.raises(PortrayalError, match="tokens, the encoder reads 64"):
+        asyncio.run(open_clip(folder, path=".").ask([Question("a", "text", "person " * 80, "h")]))
 
 
 def test_a_missing_model_is_one_line(tmp_path):
@@ -337,8 +343,9 @@ def test_another_two_tower_model_runs_through_transformers(tmp_path):
     )
     tokenizer.save_pretrained(tmp_path)
     towers = TransformersPair(tmp_path)
-    arrays = np.stack([Preparation(32).array(small_clip.picture(seed)) for seed in range(2)])
+    pixels = np.stack([Preparation(32).pixels(small_clip.picture(seed)) for seed in range(2)])
+    arrays = Preparation(32).normal(pixels)
     with torch.no_grad():
         expected = model.vision_model(pixel_values=torch.from_numpy(arrays)).pooler_output.numpy()
-    assert np.abs(towers.pictures(arrays) - expected).max() < 1e-4
+    assert np.abs(towers.pictures(pixels) - expected).max() < 1e-4
     assert towers.texts(["a person", "happy"]).shape == (2, 32)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
-from portrayal.report.words import interval, number, p_value
+from portrayal.report.words import told
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
@@ -15,33 +15,49 @@ LEVEL = 0.05
 
 
 def charts(measured: Measured) -> list[Chart]:
-    """Draw effect sizes with intervals, and the specification curve where there are variants."""
+    """Draw effect sizes with intervals, and for each system the specification curve where there are variants."""
+    curves = [
+        _curve(number, system, rows) for number, (system, rows) in enumerate(_specified(measured), start=1)
+    ]
+    return [_effect_sizes(measured), *_effect_table(measured), *curves]
+
+
+def _effect_sizes(measured: Measured) -> Chart:
     from portrayal.report.charts import forest
-    from portrayal.report.curve import specification_curve
 
     main = measured.results.filter(pl.col("measure").is_in(MEASURES) & pl.col("value").is_not_null())
-    drawn = [
-        Chart(
-            "effect_sizes",
-            "Effect size of each test",
-            "Each point is a test's d with its 95% interval; right of zero, X goes with A and Y with B. "
-            "The pooled deviation holds the group difference itself, so d stays between -2 and 2.",
-            forest(main, label="group", axis="d"),
-        )
-    ]
-    for system, rows in _specified(measured):
-        drawn.append(
-            Chart(
-                f"specifications_{len(drawn)}",
-                f"Specification curve: {system}",
-                "Every combination of prompt, article, target subset and ddof, sorted by d; those with p < .05 "
-                "support the claim.",
-                specification_curve(
-                    rows, choices=_varied(rows), supports="supports", low=None, high=None, axis="d"
-                ),
-            )
-        )
-    return drawn
+    return Chart(
+        "effect_sizes",
+        "Effect size of each test",
+        "Each point is a test's d with its 95% interval; right of zero, X goes with A and Y with B. "
+        "The pooled deviation holds the group difference itself, so d stays between -2 and 2 for sides of equal size.",
+        forest(main, label="group", axis="d"),
+    )
+
+
+def _effect_table(measured: Measured) -> list[Chart]:
+    """Where several models took several tests: the paper's table of effect sizes."""
+    from portrayal.audits.associations.effect_table import effect_table
+
+    tested = measured.results.filter((pl.col("measure") == "eat") & pl.col("value").is_not_null())
+    if min(tested["system"].n_unique(), tested["group"].n_unique()) < 2:
+        return []
+    text = (
+        "d of each test for each model. Shading grows with d where it is positive, that is, where it agrees with "
+        "the stereotype; * marks p < .05, uncorrected."
+    )
+    return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results))]
+
+
+def _curve(number: int, system: str, rows: pl.DataFrame) -> Chart:
+    from portrayal.report.curve import specification_curve
+
+    return Chart(
+        f"specifications_{number}",
+        f"Specification curve: {system}",
+        "Every combination of prompt, article, target subset and ddof, sorted by d; those with p < .05 support the claim.",
+        specification_curve(rows, choices=_varied(rows), supports="supports", low=None, high=None, axis="d"),
+    )
 
 
 def findings(measured: Measured) -> list[Finding]:
@@ -112,35 +128,32 @@ def _found(row: dict[str, Any]) -> bool:
 
 
 def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
-    if _found(row) and row["value"] < 0:
-        turned = {**test, "a_name": test["b_name"], "b_name": test["a_name"]}
-        claim = f"{row['system']} {_ties(row, turned)}, against the direction of the test"
-    elif _found(row) and test["harm"]:
-        claim = f"{row['system']} {test['harm']}"
-    elif _found(row):
-        claim = f"{row['system']} {_ties(row, test)} (a check of the instrument, not a harm)"
-    elif test["harm"]:
-        claim = f"{row['system']}: no evidence in {row['group']} that it {test['harm']}"
+    """Say what was tied to whom, how much, in how many specifications, and the harm it is a sign of."""
+    found, sign = _found(row), f"a sign of {test['harm']}" if test["harm"] else ""
+    if found and row["value"] < 0:
+        claim, sign = f"ties {_pairs(row, test, turned=True)}, against the direction of the test", ""
+    elif found:
+        claim = f"ties {_pairs(row, test)}"
+        sign = sign or "a check of the instrument that concerns no people"
     else:
-        claim = f"{row['system']}: no evidence that it {_ties(row, test).replace('ties', 'tie', 1)}"
-    return f"{claim} ({row['group']}: {_figures(row)}{_supported(share)})."
+        claim = f"was not found to tie {_pairs(row, test)}"
+        sign = f"it would have been {sign}" if sign else ""
+    return (
+        "; ".join(
+            part for part in (f"{row['system']} {claim}: d = {told(row)}", _supported(share), sign) if part
+        )
+        + "."
+    )
 
 
-def _ties(row: dict[str, Any], test: dict[str, Any]) -> str:
-    if not test["y_name"] or row["measure"] == "scweat":
-        return f"ties {test['x_name']} to {test['a_name']} rather than to {test['b_name']}"
-    return f"ties {test['x_name']} to {test['a_name']} and {test['y_name']} to {test['b_name']}"
-
-
-def _figures(row: dict[str, Any]) -> str:
-    ends = interval(row["value"], row["low"], row["high"])
-    p = p_value(_p(row))
-    p = f"p {p}" if p.startswith("<") else f"p = {p}"
-    kind = "adjusted " if row["p_adjusted"] is not None else ""
-    return f"d = {number(row['value'], 2)} {ends}, n = {row['n']}, {kind}{p}"
+def _pairs(row: dict[str, Any], test: dict[str, Any], turned: bool = False) -> str:
+    near, far = (test["b_name"], test["a_name"]) if turned else (test["a_name"], test["b_name"])
+    if row["measure"] == "scweat":
+        return f"{test['x_name']} to {near} rather than to {far}"
+    return f"{test['x_name']} to {near} and {test['y_name']} to {far}"
 
 
 def _supported(share: dict[str, Any] | None) -> str:
     if share is None:
         return ""
-    return f"; {share['supporting']} of {share['specifications']} specifications support it"
+    return f"p is under .05 in {share['supporting']} of {share['specifications']} specifications"

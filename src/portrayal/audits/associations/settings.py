@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from portrayal.stimuli.picture_sets import PictureSet
 from portrayal.study import Settings
 
 SetName = Literal["x", "y", "a", "b"]
@@ -16,20 +17,22 @@ class OwnTest(Settings):
     """A test of the study's own: `[[associations.test]]`.
 
     A set is a list of stimuli, the name of a list that ships ('weat:flowers'), or a file (.csv and .parquet with
-    a column `content`, .txt with one stimulus a line). `base` takes what is left out from a test that ships.
+    a column `content`, .txt with one stimulus a line), or pictures by their factors (`PictureSet`, always images).
+    `base` takes what is left out from a test that ships.
     """
 
     name: str = Field(min_length=1)
     base: str | None = None
-    x: list[str] | str | None = None
-    y: list[str] | str | None = None  # left out (and in no base): the single-category test
-    a: list[str] | str | None = None
-    b: list[str] | str | None = None
+    x: list[str] | str | PictureSet | None = None
+    y: list[str] | str | PictureSet | None = None  # left out (and in no base): the single-category test
+    a: list[str] | str | PictureSet | None = None
+    b: list[str] | str | PictureSet | None = None
     x_name: str | None = None
     y_name: str | None = None
     a_name: str | None = None
     b_name: str | None = None
-    kind: Literal["text", "image"] = "text"  # of the targets; attributes are text
+    kind: Literal["text", "image"] = "text"  # of the targets
+    attribute_kind: Literal["text", "image"] = "text"  # both "image" make an image-image test
     cluster: str | None = None  # the column of the targets' files that says who is shown
     x_cluster: list[str] | None = None  # or one id per target
     y_cluster: list[str] | None = None

@@ -13,6 +13,7 @@ from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
 from portrayal.errors import PortrayalError
 from portrayal.language.word_lists import association_test
 from portrayal.measures.associations.declaration import SETS, AssociationTest
+from portrayal.stimuli.picture_sets import PictureSet, read_picture_set
 from portrayal.stimuli.prompts import fill, templates
 from portrayal.stimuli.stimulus_sets import Item, content_hash, read_set
 from portrayal.study import Study
@@ -71,7 +72,13 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
             raise PortrayalError(
                 f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations.md."
             )
+    for pair in (("x", "y"), ("a", "b")):
+        _refuse_overlap(own.name, pair, sets)
     forms = templates(settings.templates or own.templates or base.get("templates", "none"))
+    if len(forms) > 1 and {"x", "y"} & set(settings.template_sets):
+        # One target in several prompts is still one target.
+        for name in ("x", "y"):
+            sets[name] = [replace(item, cluster=item.cluster or item.stem) for item in sets[name]]
     put = {
         name: _put(items, forms) if name in settings.template_sets else items for name, items in sets.items()
     }
@@ -79,6 +86,14 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     harm = own.harm if own.harm is not None else base.get("harm", "")
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
     return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm)
+
+
+def _refuse_overlap(test: str, pair: tuple[str, str], sets: dict[str, list[Item]]) -> None:
+    both = {item.content for item in sets[pair[0]]} & {item.content for item in sets[pair[1]]}
+    if both:
+        raise PortrayalError(
+            f"test {test!r} has {sorted(both)[0]!r} in {pair[0]} and in {pair[1]}. A stimulus stands on one side."
+        )
 
 
 def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[Item]:
@@ -90,7 +105,10 @@ def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[I
     target = name in ("x", "y")
     ids = (getattr(own, f"{name}_cluster") or own.cluster) if target else None
     where = f"{name} of test {own.name!r}"
-    items = read_set(named, where, folder, own.kind if target else "text", ids)
+    if isinstance(named, PictureSet):
+        items = read_picture_set(named, where, folder, own.cluster if target else None)
+    else:
+        items = read_set(named, where, folder, own.kind if target else own.attribute_kind, ids)
     # Marked as having one spelling; templates part it into the right and the printed article.
     return [replace(item, article="same", stem=item.content) for item in items]
 

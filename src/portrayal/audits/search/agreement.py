@@ -42,9 +42,9 @@ def specifications(material: Material, pairs: Any) -> Part:
     if not material.settings.variants:
         return Part()
     rows = []
-    for (name, ruler), method, inflected in product(material.rulers.items(), METHODS, (True, False)):
+    for (name, ruler), method in product(material.rulers.items(), METHODS):
         scores = make_ruler(ruler.space, pairs, method, material.history).scores
-        for discount in DISCOUNTS:
+        for inflected, discount in product((True, False), DISCOUNTS):
             history = with_options(material.history, discount, inflected)
             choices = {
                 "vectors": name,

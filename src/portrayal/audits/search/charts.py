@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from portrayal.audits.base import Chart, Measured
@@ -85,7 +83,7 @@ def _most_gendered(measured: Measured) -> list[Chart]:
             "genderedness."
         )
         drawn = coloured_terms(table.filter(pl.col("pole") == pole))
-        made.append(Chart(f"most-{pole}", f"Most {pole} queries (Figure 7)", text, drawn))
+        made.append(Chart(f"most-{pole}", f"Queries farthest towards {pole} (Figure 7)", text, drawn))
     return made
 
 
@@ -177,56 +175,50 @@ def _specifications(measured: Measured) -> list[Chart]:
     ]
 
 
-def _validation(measured: Measured) -> list[Any]:
-    """Draw the checks of the ruler (Figures 1, 4, 5 and 6)."""
+def _validation(measured: Measured) -> list[Chart]:
+    """Draw the checks of each ruler (Figures 1, 4, 5 and 6)."""
     if "references" not in measured.tables:
         return []
-    words, references, parity = (
-        measured.tables[name] for name in ("dichotomy_words", "references", "parity")
+    names = measured.tables["dichotomy_words"]["vectors"].unique(maintain_order=True)
+    return [chart for name in names for chart in _checks(measured, name)]
+
+
+def _checks(measured: Measured, vectors: str) -> list[Chart]:
+    """Draw the checks of one ruler."""
+    mine = pl.col("vectors") == vectors
+    words = measured.tables["dichotomy_words"].filter(mine).drop_nulls("score")
+    references = measured.tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
+    parity = measured.tables["parity"].filter(mine, pl.col("queries") == 6)
+    return [
+        _dichotomies(words, vectors),
+        _reference(references, vectors, "toy", 4),
+        _reference(references, vectors, "synthetic", 6),
+        _parity(parity, vectors),
+    ]
+
+
+def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
+    title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
+    text = (
+        "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
     )
-    made = []
-    for vectors in words["vectors"].unique(maintain_order=True):
-        mine = pl.col("vectors") == vectors
-        text = (
-            "Words of four stereotyped pairs of concepts along the gender direction; the tick is a "
-            "group's mean."
-        )
-        drawn = strip(words.filter(mine).drop_nulls("score"))
-        made.append(
-            Chart(
-                f"dichotomies-{vectors}",
-                f"Known stereotypes along the direction, {vectors} (Figure 1)",
-                text,
-                drawn,
-            )
-        )
-        for number, name in (("4", "toy"), ("6", "synthetic")):
-            part = references.filter(mine, pl.col("setting") == f"{name}, tables").drop_nulls(
-                ["query_score", "list_score"]
-            )
-            text = (
-                f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR "
-                "is the slope."
-            )
-            made.append(
-                Chart(
-                    f"{name}-{vectors}",
-                    f"The {name} collection, {vectors} (Figure {number})",
-                    text,
-                    reference_panels(part),
-                )
-            )
-        text = (
-            "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
-        )
-        drawn = scatter_with_fit(
-            parity.filter(mine, pl.col("queries") == 6),
-            x="share",
-            y="gsr",
-            x_axis="share of stereotypical documents",
-            y_axis="GSR",
-        )
-        made.append(
-            Chart(f"parity-{vectors}", f"GSR and statistical parity, {vectors} (Figure 5)", text, drawn)
-        )
-    return made
+    return Chart(f"dichotomies-{vectors}", title, text, strip(words))
+
+
+def _reference(points: pl.DataFrame, vectors: str, name: str, number: int) -> Chart:
+    title = f"The {name} collection, {vectors} (Figure {number})"
+    text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
+    drawn = reference_panels(points.filter(pl.col("setting") == f"{name}, tables"))
+    return Chart(f"{name}-{vectors}", title, text, drawn)
+
+
+def _parity(histories: pl.DataFrame, vectors: str) -> Chart:
+    title = f"GSR and statistical parity, {vectors} (Figure 5)"
+    text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
+    axis = "share of stereotypical documents"
+    return Chart(
+        f"parity-{vectors}",
+        title,
+        text,
+        scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR"),
+    )

@@ -49,12 +49,7 @@ def reference_panels(points: pl.DataFrame) -> Any:
         alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
         alt.Y(field="y", type="quantitative", title="g(L)"),
     )
-    poles = ["female", "male"]
-    colours, shapes = alt.Scale(domain=poles, range=[POSITIVE, NEGATIVE]), alt.Scale(domain=poles)
-    dots = base.mark_point(filled=True, size=30).encode(
-        color=alt.Color(field="pole", type="nominal", scale=colours, title="predominantly"),
-        shape=alt.Shape(field="pole", type="nominal", scale=shapes, title="predominantly"),
-    )
+    dots = base.mark_point(filled=True, size=30).encode(*_poles("predominantly"))
     line = base.mark_line(color=INK, strokeDash=[2, 2]).transform_regression("x", "y")
     layered = alt.layer(dots, line, data=frame).properties(width=SIZE, height=SIZE)
     return layered.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
@@ -90,15 +85,9 @@ def outcome_bars(table: pl.DataFrame) -> Any:
     import altair as alt
 
     outcomes = table["outcome"].unique(maintain_order=True).to_list()
-    tones = {NEITHER: "#c4cad1", UNDEFINED: "#8d97a3"}
-    colours = [
-        tones.get(outcome, POSITIVE if place == 0 else NEGATIVE) for place, outcome in enumerate(outcomes)
-    ]
-    frame = table.select("system", "bin", "position", "outcome", "share", "queries").with_columns(
-        order=pl.col("outcome").replace_strict(
-            {name: place for place, name in enumerate(outcomes)}, return_dtype=pl.Int64
-        )
-    )
+    places = {name: place for place, name in enumerate(outcomes)}
+    frame = table.with_columns(order=pl.col("outcome").replace_strict(places, return_dtype=pl.Int64))
+    scale = alt.Scale(domain=outcomes, range=_tones(outcomes))
     bars = (
         alt.Chart(frame, width=SIZE, height=SIZE)
         .mark_bar()
@@ -108,11 +97,7 @@ def outcome_bars(table: pl.DataFrame) -> Any:
                 field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])
             ),
             alt.Color(
-                field="outcome",
-                type="nominal",
-                sort=outcomes,
-                scale=alt.Scale(domain=outcomes, range=colours),
-                title="more than relevant",
+                field="outcome", type="nominal", sort=outcomes, scale=scale, title="more than relevant"
             ),
             alt.Order(field="order", type="quantitative"),
         )
@@ -128,28 +113,29 @@ def strip(words: pl.DataFrame) -> Any:
     base = alt.Chart(frame, width=430, height=alt.Step(26)).encode(
         alt.Y(field="group", type="nominal", sort=None, title=None)
     )
-    colour = alt.Color(
-        field="pole",
-        type="nominal",
-        scale=alt.Scale(domain=["female", "male"], range=[POSITIVE, NEGATIVE]),
-        title="stereotype",
-    )
-    dots = base.mark_point(filled=True, opacity=0.6, size=35).encode(
-        alt.X(field="score", type="quantitative", title="genderedness"),
-        colour,
-        alt.Shape(
-            field="pole", type="nominal", scale=alt.Scale(domain=["female", "male"]), title="stereotype"
-        ),
-    )
-    means = base.mark_tick(thickness=3, size=20).encode(
-        alt.X(field="score", aggregate="mean", type="quantitative"), colour
-    )
-    zero = (
-        alt.Chart(pl.DataFrame({"zero": [0.0]}))
-        .mark_rule(strokeDash=[3, 3])
-        .encode(alt.X(field="zero", type="quantitative"))
-    )
-    return zero + dots + means
+    across = alt.X(field="score", type="quantitative", title="genderedness")
+    mean = alt.X(field="score", aggregate="mean", type="quantitative")
+    colour, shape = _poles("stereotype")
+    dots = base.mark_point(filled=True, opacity=0.6, size=35).encode(across, colour, shape)
+    means = base.mark_tick(thickness=3, size=20).encode(mean, colour)
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[3, 3])
+    return zero.encode(alt.X(field="zero", type="quantitative")) + dots + means
+
+
+def _poles(title: str) -> tuple[Any, Any]:
+    """Return the colours and shapes of the two genders of the paper's lists; one scale, so one legend."""
+    import altair as alt
+
+    names = ["female", "male"]
+    colours = alt.Scale(domain=names, range=[POSITIVE, NEGATIVE])
+    colour = alt.Color(field="pole", type="nominal", scale=colours, title=title)
+    return colour, alt.Shape(field="pole", type="nominal", scale=alt.Scale(domain=names), title=title)
+
+
+def _tones(outcomes: list[str]) -> list[str]:
+    """Return a colour per outcome: the poles come first, the others are grey."""
+    grey = {NEITHER: "#c4cad1", UNDEFINED: "#8d97a3"}
+    return [grey.get(name, (POSITIVE, NEGATIVE)[min(place, 1)]) for place, name in enumerate(outcomes)]
 
 
 def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) -> pl.DataFrame | None:

@@ -12,6 +12,7 @@ from portrayal.audits.search.material import Material, Part
 from portrayal.language.inflection import forms
 
 EACH = 10  # queries of each pole, as in Figure 7
+TERMS_SHOWN = 10  # of a query; longer ones go on
 WORDS = 40  # of the document of Figure 2
 
 TERMS = {
@@ -46,7 +47,8 @@ def most_gendered(material: Material, example: Any = None) -> Part:
 def _terms(material: Material, query: str, pole: str, score: float) -> list[tuple[Any, ...]]:
     words = material.history.queries[query]
     return [
-        (query, pole, score, place, word, material.first.scores.get(word)) for place, word in enumerate(words)
+        (query, pole, score, place, word, material.first.scores.get(word))
+        for place, word in enumerate(words[:TERMS_SHOWN])
     ]
 
 

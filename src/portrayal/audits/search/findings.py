@@ -9,7 +9,7 @@ import polars as pl
 from portrayal.audits.base import Finding, Measured, ReportTable
 from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
-from portrayal.report.words import estimate, interval, p_value
+from portrayal.report.words import estimate, interval, listed, p_value, plural
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
@@ -33,25 +33,35 @@ VALIDITY = (
 
 
 def findings(measured: Measured) -> list[Finding]:
-    """Return the findings: systems above or below the perfect one, then what variants changed."""
+    """Return what is clear of each system, who is not told apart, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
-    told = (
-        rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value").sort("value", descending=True)
-    )
-    measure = _difference
+    told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
     if told.is_empty():
-        told, measure = (
-            rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value"),
-            _absolute,
-        )
+        told = rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value")
     first = told["group"].first() if told.height else None
-    made = [
-        Finding(measure(row), row["row"])
-        for row in told.filter(pl.col("group") == first).iter_rows(named=True)
-    ]
+    shown = told.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
     changed = rows.filter(pl.col("measure") == "gsr_change", pl.col("group") == first).drop_nulls("value")
-    made += [Finding(_change(row), row["row"]) for row in changed.iter_rows(named=True)]
-    return made + _checked(rows)
+    slopes = {
+        (row["system"], row["group"]): row["value"]
+        for row in rows.filter(measure="gsr").iter_rows(named=True)
+    }
+    changes = [Finding(_change(row, slopes), row["row"]) for row in changed.iter_rows(named=True)]
+    return _told(list(shown)) + changes + _checked(rows)
+
+
+def _told(rows: list[dict[str, Any]]) -> list[Finding]:
+    """Write one sentence per clear system and one for all that are not."""
+    say = {"gsr_difference": _difference, "gsr": _absolute}
+    made = [Finding(say[row["measure"]](row), row["row"]) for row in rows if _clear(row)]
+    unclear = [row for row in rows if not _clear(row)]
+    if unclear:
+        names = listed([f"{row['system']} ({' '.join(_written(row))})" for row in unclear])
+        what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
+        sizes = {row["n"] for row in unclear}
+        count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
+        sentence = f"Not told apart from {what} with {count}, measured with {unclear[0]['group']}: {names}."
+        made.append(Finding(sentence, unclear[0]["row"]))
+    return made
 
 
 def tables(measured: Measured) -> list[ReportTable]:
@@ -67,41 +77,45 @@ def tables(measured: Measured) -> list[ReportTable]:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    number = estimate(row["value"], row["low"], row["high"])
-    ends = interval(row["value"], row["low"], row["high"])
-    if not _clear(row):
-        return (
-            f"{row['system']} is not told apart from the perfect system: its GSR differs by {number} {ends}, "
-            f"measured with {row['group']}."
-        )
-    what = "reinforces gender stereotypes beyond" if row["value"] > 0 else "stays below"
+    number, ends = _written(row)
+    way = (
+        "along the gender of the query, beyond"
+        if row["value"] > 0
+        else "less along the gender of the query than"
+    )
     return (
-        f"{row['system']} {what} what the relevant documents bring along: its GSR is {number} {ends} "
-        f"{'above' if row['value'] > 0 else 'from'} the perfect system's (p {_p(row)}), measured with "
+        f"{row['system']} ranks documents {way} what the relevant documents bring along: its GSR less "
+        "the perfect system's is "
+        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with "
         f"{row['group']}."
     )
 
 
 def _absolute(row: dict[str, Any]) -> str:
-    number, ends = (
-        estimate(row["value"], row["low"], row["high"]),
-        interval(row["value"], row["low"], row["high"]),
-    )
-    clear = (
-        "answers along the gender of the query" if _clear(row) and row["value"] > 0 else "has no clear slope"
-    )
+    number, ends = _written(row)
+    way = "along" if row["value"] > 0 else "against"
     return (
-        f"{row['system']} {clear}: GSR {number} {ends} (p {_p(row)}), measured with {row['group']}; "
-        "no judgments to compare with."
+        f"{row['system']} ranks documents {way} the gender of the query: GSR {number} {ends} "
+        f"({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with {row['group']}; there "
+        "are no judgments to compare with."
     )
 
 
-def _change(row: dict[str, Any]) -> str:
-    number, ends = (
-        estimate(row["value"], row["low"], row["high"]),
-        interval(row["value"], row["low"], row["high"]),
+def _written(row: dict[str, Any]) -> tuple[str, str]:
+    """Return the estimate and its interval as text."""
+    ends = row["value"], row["low"], row["high"]
+    return estimate(*ends), interval(*ends)
+
+
+def _change(row: dict[str, Any], slopes: dict[tuple[str, str], float]) -> str:
+    """Say what a variant left of the slope, not only what it took away."""
+    number, ends = _written(row)
+    base = row["contrast"].removeprefix(f"{row['system']} - ")
+    before, after = (estimate(slopes.get((name, row["group"]))) for name in (base, row["system"]))
+    return (
+        f"From {base} to {row['system']} GSR goes from {before} to {after}, a change of {number} {ends} "
+        f"({plural(row['n'], 'query', 'queries')}), measured with {row['group']}."
     )
-    return f"{row['contrast'].replace(' - ', ' against ')}: GSR changes by {number} {ends}, measured with {row['group']}."
 
 
 def _checked(rows: pl.DataFrame) -> list[Finding]:
@@ -131,6 +145,9 @@ def _p(row: dict[str, Any]) -> str:
 def _grid(measured: Measured) -> ReportTable:
     """Return GSR, difference and relative value of each system under each set of vectors."""
     wanted = measured.results.filter(pl.col("measure").is_in(["gsr", "gsr_difference", "gsr_ratio"]))
+    # A ratio to a slope that may be zero says nothing; its note says so and the cell stays empty.
+    vague = (pl.col("measure") == "gsr_ratio") & (pl.col("note") != "")
+    wanted = wanted.with_columns(value=pl.when(vague).then(None).otherwise(pl.col("value")))
     columns = wanted.filter(pl.col("system") != INSTRUMENT).select(
         "system", key=pl.col("measure") + " (" + pl.col("group") + ")", value="value"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.material import refuse_taken_names
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.language.lexicons import READ_AS, read_lexicon
@@ -44,6 +45,7 @@ def open_collection(study: Study) -> Collection:
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
+    refuse_taken_names(system.name for system in study.systems)
     collection = open_collection(study)
     if not collection.queries:
         raise PortrayalError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.base import Evidence
+from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.language.space import WordSpace
@@ -93,6 +94,15 @@ def make_material(evidence: Evidence, settings: SearchSettings) -> Material:
     return Material(settings, history, texts, mentions, rulers, systems, first, tables, evidence.seed)
 
 
+def refuse_taken_names(names: Iterable[str]) -> None:
+    """Refuse systems named like the reference systems, whose rows they would be mixed up with."""
+    for name in names:
+        if name in (*REFERENCES, INSTRUMENT):
+            raise PortrayalError(
+                f"a system is named {name!r}, which this audit calls its own reference. Give the system another name."
+            )
+
+
 def make_ruler(space: WordSpace, pairs: Any, method: str, history: History) -> Ruler:
     """Find the direction and score the history's words."""
     direction = find_direction(space, pairs, method)
@@ -106,6 +116,7 @@ def with_options(history: History, discount: str, inflected: bool) -> History:
 
 def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     """Return the run of each system and repeat: query, doc, rank, score."""
+    refuse_taken_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
     frame = check_responses(
         responses, "ranker", "A search audit needs one row per result; see docs/search.md."
     )
@@ -115,7 +126,7 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
         run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
         _refuse_twice(run, str(system))
         runs[str(system), int(repeat)] = run
-    if not runs:
+    if all(run.is_empty() for run in runs.values()):
         raise PortrayalError(
             "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
         )

@@ -32,7 +32,7 @@ def mentioned(material: Material) -> Part:
     if not all(material.mentions.get(pole) for pole in poles):
         return Part()
     groups = document_groups(
-        count_mentions(material.history.bags, {pole: material.mentions[pole] for pole in poles})
+        count_mentions(material.history.bags, {name: material.mentions[name] for name in _groups(material)})
     )
     rows, bars = [], []
     for system in material.runs:
@@ -63,7 +63,7 @@ def _documents(material: Material, listed: list[str], groups: np.ndarray) -> tup
 
 def _outcome_rows(material: Material, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
-    poles, told, contrast = material.settings.poles, list(outcomes.values()), f"{system} against {PERFECT}"
+    poles, told, contrast = material.settings.poles, list(outcomes.values()), f"against {PERFECT}"
     rows = []
     for outcome in (*poles, NEITHER, UNDEFINED):
         found = wilson(told.count(outcome), len(told))
@@ -119,31 +119,51 @@ def _bars(material: Material, system: str, outcomes: dict[str, str]) -> pl.DataF
     table = representation(
         np.array([scores[query] for query in usable]),
         [outcomes[query] for query in usable],
-        sorted(material.settings.bins),
+        _edges(material, np.array([scores[query] for query in usable])),
         material.settings.poles,
     )
     return table.with_columns(system=pl.lit(system))
 
 
-def _exposure_rows(material: Material, system: str, groups: np.ndarray) -> list[dict[str, Any]]:
-    """Return each pole's mean share of attention, and the difference."""
+def _edges(material: Material, scores: np.ndarray) -> list[float]:
+    """Return the edges of the bins: those of the study, else those that part the queries into fifths."""
+    if material.settings.bins is not None:
+        return sorted(material.settings.bins)
+    return (
+        sorted({float(edge) for edge in np.quantile(scores, [0.2, 0.4, 0.6, 0.8])}) if len(scores) else [0.0]
+    )
+
+
+def _groups(material: Material) -> list[str]:
+    """Return all groups that words name, the two poles first."""
     poles = material.settings.poles
-    shares = []
-    for listed in material.cut(system).values():
-        weights = rank_weights(len(listed), material.history.discount)
-        shares.append(exposure(groups[material.history.bags.rows(listed)], weights, 2))
-    table = np.array(shares)
-    table = np.column_stack([table, table[:, 0] - table[:, 1]])
+    return [*poles, *(name for name in material.mentions if name not in poles)]
+
+
+def _exposure_rows(material: Material, system: str, groups: np.ndarray) -> list[dict[str, Any]]:
+    """Return each group's mean share of attention, and the difference of the poles."""
+    poles, named = material.settings.poles, _groups(material)
+    table = _shares(material, system, groups, len(named))
     usable = table[~np.isnan(table[:, 0])]
-    names = [(poles[0], ""), (poles[1], ""), ("", f"{poles[0]} - {poles[1]}")]
+    names = [*((name, "") for name in named), ("", f"{poles[0]} - {poles[1]}")]
+    unit, missing = "mean share of attention, queries", len(table) - len(usable)
     rows = []
     for column, (group, contrast) in enumerate(names):
         found = clustered_mean(usable[:, column], np.arange(len(usable)))
-        missing, unit = len(table) - len(usable), "mean share of attention, queries"
         rows.append(
             row("exposure", system, found, len(usable), unit, group=group, contrast=contrast, missing=missing)
         )
     return rows
+
+
+def _shares(material: Material, system: str, groups: np.ndarray, count: int) -> np.ndarray:
+    """Return, per query, the share of attention of each group and the difference of the first two."""
+    shares = []
+    for listed in material.cut(system).values():
+        weights = rank_weights(len(listed), material.history.discount)
+        shares.append(exposure(groups[material.history.bags.rows(listed)], weights, count))
+    table = np.array(shares)
+    return np.column_stack([table, table[:, 0] - table[:, 1]])
 
 
 def _arab_rows(material: Material, system: str) -> list[dict[str, Any]]:

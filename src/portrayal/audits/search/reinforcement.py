@@ -44,9 +44,7 @@ def _against(material: Material, ruler: Ruler, system: str) -> list[dict[str, An
         return []
     tables = material.tables[ruler.name]
     found = relative_gsr(tables[system], tables[PERFECT], material.seed)
-    difference = slope_row(
-        "gsr_difference", system, ruler.name, found.difference, contrast=f"{system} - {PERFECT}"
-    )
+    difference = slope_row("gsr_difference", system, ruler.name, found.difference, contrast=f"less {PERFECT}")
     ratio = row(
         "gsr_ratio",
         system,
@@ -54,7 +52,7 @@ def _against(material: Material, ruler: Ruler, system: str) -> list[dict[str, An
         found.difference.n,
         "ratio of slopes, queries",
         group=ruler.name,
-        contrast=f"{system} / {PERFECT}",
+        contrast=f"over {PERFECT}",
         missing=found.difference.n_missing,
         note=found.note,
     )
@@ -101,10 +99,10 @@ def _warnings(material: Material) -> list[str]:
             "person's reading of the queries."
         )
     if named:
+        example = " ".join(material.texts[min(named)].split()[:8])
         said.append(
-            f"{len(named)} of {count} queries name a group themselves (such as {sorted(named)[0]!r}). "
-            "There a low GSR may go against what the "
-            "user asked for; the rows gsr_without_gendered_queries leave them out."
+            f"{len(named)} of {count} queries name a group themselves (such as {example!r}). There a low GSR may go "
+            "against what the user asked for; the rows gsr_without_gendered_queries leave them out."
         )
     if negated:
         said.append(f"{negated} of {count} queries hold a negation, which a mean of word scores cannot see.")

@@ -30,7 +30,7 @@ class SearchSettings(Settings):
     inflected: bool = True  # leave out inflected forms of the query's words too
     mentions: dict[str, list[str]] | None = None
     names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
-    bins: list[float] = Field(default_factory=lambda: [-0.1, -0.05, 0.0, 0.05, 0.1], min_length=1)
+    bins: list[float] | None = Field(None, min_length=1)  # None: five bins of as many queries each
     compare: dict[str, list[str]] = Field(default_factory=dict)
     published: dict[str, str] = Field(
         default_factory=dict

@@ -25,29 +25,31 @@ def validation(material: Material, checks: Mapping[str, Any], pairs: Any) -> Par
     """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
     if not (material.settings.about_gender and material.settings.validate_direction):
         return Part()
-    rows: list[dict[str, Any]] = []
-    words, points, histories = [], [], []
-    for ruler in material.rulers.values():
-        tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
-        rows += [_dichotomy_row(ruler, found) for found in tested]
-        words += [
-            found.words.with_columns(vectors=pl.lit(ruler.name), dichotomy=pl.lit(found.name))
-            for found in tested
-        ]
-        for name, check in checks.items():
-            measured, table = _reference(ruler, name, check, pairs, material)
-            rows += measured
-            points.append(table)
-        for count in (6, 20):
-            parity = _parity(ruler, count, material.seed)
-            rows.append(_parity_row(ruler, count, parity))
-            histories.append(_sample(parity, ruler, count))
-    tables = {
-        "dichotomy_words": pl.concat(words),
-        "references": pl.concat(points),
-        "parity": pl.concat(histories),
-    }
+    parts = [_validated(ruler, checks, pairs, material) for ruler in material.rulers.values()]
+    rows = [row for part in parts for row in part.rows]
+    tables = {name: pl.concat([part.tables[name] for part in parts]) for name in parts[0].tables}
     return Part(rows, tables, _warnings(rows))
+
+
+def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, material: Material) -> Part:
+    """Return the checks of one set of measuring vectors."""
+    tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
+    literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
+    measured = [_reference(ruler, name, check, pairs, material) for name, check in checks.items()]
+    histories = {count: _parity(ruler, count, material.seed) for count in (6, 20)}
+    rows = [
+        *(_dichotomy_row(ruler, found) for found in tested),
+        {**_dichotomy_row(ruler, literal), "measure": "dichotomy_literal"},
+        *(row for rows, _ in measured for row in rows),
+        *(_parity_row(ruler, count, parity) for count, parity in histories.items()),
+    ]
+    name = pl.lit(ruler.name)
+    words = [found.words.with_columns(vectors=name, dichotomy=pl.lit(found.name)) for found in tested]
+    points = [_sample(parity, ruler, count) for count, parity in histories.items()]
+    references = pl.concat([table for _, table in measured])
+    return Part(
+        rows, {"dichotomy_words": pl.concat(words), "references": references, "parity": pl.concat(points)}
+    )
 
 
 def _dichotomy_row(ruler: Ruler, found: Dichotomy) -> dict[str, Any]:

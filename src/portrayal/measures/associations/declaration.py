@@ -24,7 +24,7 @@ class AssociationTest:
     y_name: str = "Y"
     a_name: str = "A"
     b_name: str = "B"
-    harm: str = ""  # the harm, and who is harmed, when X goes with A; empty for tests of the instrument
+    harm: str = ""  # of which harm, to whom, X going with A is a sign; empty for checks of the instrument
 
     @property
     def measure(self) -> str:

@@ -8,15 +8,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.measures.associations.effect import association, cosines, effect_size, vectors
-from portrayal.measures.associations.interval import effect_interval
-from portrayal.stats.permutation import Permutation, two_sample, within_clusters
+from portrayal.measures.associations.comparison import compare
+from portrayal.measures.associations.effect import association, cosines, vectors
 from portrayal.tables import results
-
-# Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
-# associations, a result says so.
-FEW_STIMULI = 12
-LARGE_EFFECT = 1.5
 
 
 def eat(
@@ -135,69 +129,6 @@ def scweat(
     return results([{"audit": "associations", "measure": "scweat", "contrast": "A - B", **row}])
 
 
-def compare(
-    x: np.ndarray,
-    y: np.ndarray,
-    *,
-    alternative: str = "greater",
-    permutations: int | None = None,
-    ddof: int = 1,
-    people: np.ndarray | None = None,
-    seed: int = 0,
-    resampled: str = "targets within X and within Y, attributes fixed",
-) -> dict[str, Any]:
-    """Return d, interval, p, n and note of two sides of numbers, as the columns of a Results row."""
-    if ddof not in (0, 1):
-        raise PortrayalError(f"ddof is {ddof!r}. Expected 1 (sample deviation) or 0 (population deviation).")
-    options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
-    free = two_sample(x, y, **options)
-    test, design = (free, "") if people is None else _by_person(x, y, people, options)
-    value = effect_size(x, y, ddof)
-    ends = effect_interval(x, y, clusters=people, seed=seed)
-    notes = [
-        _test_words(test, alternative, design),
-        f"ddof={ddof} (ddof={1 - ddof}: d = {effect_size(x, y, 1 - ddof):.4f})",
-        _interval_words(resampled if people is None else "people, attributes fixed"),
-    ]
-    if people is not None:
-        notes.insert(1, f"unpaired p = {free.p:.4g} ({free.method}, as in the paper)")
-    notes += _cautions(value, _sides(x, y, people))
-    known = bool(np.isfinite(value))
-    return {
-        "value": value if known else None,
-        "low": min(ends.low, value) if known else None,
-        "high": max(ends.high, value) if known else None,
-        "p": test.p,
-        "n": len(x) + len(y),
-        "n_missing": 0,
-        "unit": "d",
-        "note": "; ".join(notes),
-    }
-
-
-def unpaired_p(note: str) -> float | None:
-    """Read the unpaired p back from a note of a clustered test; None where there is none."""
-    _, found, rest = note.partition("unpaired p = ")
-    return float(rest.split(" ", 1)[0]) if found else None
-
-
-def _by_person(
-    x: np.ndarray, y: np.ndarray, people: np.ndarray, options: dict[str, Any]
-) -> tuple[Permutation, str]:
-    """Permute within person; where nobody stands on both sides, permute whole people by their means."""
-    in_x = np.arange(len(people)) < len(x)
-    if set(people[in_x]) & set(people[~in_x]):
-        test = within_clusters(np.concatenate([x, y]), in_x, people, **options)
-        return test, "within person, "
-    means = [_person_means(side, ids) for side, ids in ((x, people[in_x]), (y, people[~in_x]))]
-    return two_sample(*means, **options), "between persons by their means, "
-
-
-def _person_means(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    codes = np.unique(ids, return_inverse=True)[1]
-    return np.bincount(codes, values) / np.bincount(codes)
-
-
 def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
     """Return one person id a target, x first; see `eat` for the three forms."""
     if cluster is None:
@@ -214,35 +145,3 @@ def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
     raise PortrayalError(
         f"cluster does not fit {nx} and {ny} targets. Give (ids of x, ids of y) or one list for x and then y."
     )
-
-
-def _sides(x: np.ndarray, y: np.ndarray, people: np.ndarray | None) -> int:
-    """Return how many units stand on the smaller side: targets, or people."""
-    if people is None:
-        return min(len(x), len(y))
-    return min(len(set(people[: len(x)])), len(set(people[len(x) :])))
-
-
-def _test_words(test: Permutation, alternative: str, design: str) -> str:
-    side = "two-sided" if alternative == "two-sided" else f"one-sided, {alternative}"
-    counted = "all" if test.method == "exact" else "drawn"
-    return f"{test.method} p ({design}{side}; {test.arrangements:,} arrangements, {counted})"
-
-
-def _interval_words(resampled: str) -> str:
-    return (
-        f"95% interval: studentised bootstrap of {resampled}; "
-        "estimand: d in the population these were drawn from"
-    )
-
-
-def _cautions(value: float, units: int) -> list[str]:
-    if not np.isfinite(value):
-        return ["d is undefined: all associations are equal"]
-    why = []
-    if units < FEW_STIMULI:
-        why.append(f"fewer than {FEW_STIMULI} on a side")
-    if abs(value) > LARGE_EFFECT:
-        why.append(f"|d| above {LARGE_EFFECT}")
-    short = f"low coverage: the interval may hold the truth in less than 95% of cases ({', '.join(why)})"
-    return [short] if why else []

@@ -12,7 +12,7 @@ distribution is skewed near that bound. Three steps mend this:
    with the first sign turned; summed inside a person where people repeat.
 3. Targets (or people) are resampled inside X and inside Y, h is studentised in each sample, and the 95%
    quantile of |t| gives the half-width [2]_. The centre takes the within-group variance on
-   N - 2 degrees of freedom.
+   N - 1 degrees of freedom.
 
 References
 ----------
@@ -70,7 +70,9 @@ def effect_interval(
     # 1: stands in X only, 2: in Y only, 3: in both. The sizes of X and Y are part of the design.
     strata = (np.bincount(codes, in_x) > 0) + 2 * (np.bincount(codes, ~in_x) > 0)
     moments = _moments(standard, in_x, codes, strata, len(x) / len(pooled))
-    return _ends(moments, resample_counts(strata, draws, seed), level)
+    order = np.lexsort((*moments.sums.T, strata))  # so that the rows' order does not matter
+    moments = moments._replace(sums=moments.sums[order], stretch=moments.stretch[order])
+    return _ends(moments, resample_counts(strata[order], draws, seed), level)
 
 
 def _moments(
@@ -93,7 +95,7 @@ def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Interval:
     t = np.where(np.isnan(t), np.inf, t)  # samples of one value only: as extreme as can be
     half = float(np.quantile(t, level, method="higher")) * error * _slope(within, pq)
     n = moments.sums[:, [0, 3]].sum()
-    centre = np.arcsinh(scale * within * np.sqrt(max(n - 2, 1) / n))
+    centre = np.arcsinh(scale * within * np.sqrt((n - 1) / n))
     return Interval(float(d), _back(centre - half, scale, pq), _back(centre + half, scale, pq))
 
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.measures.associations.comparison import by_person
 from portrayal.measures.associations.declaration import AssociationTest, TestSettings
 from portrayal.measures.associations.effect import cosines, effect_size
 from portrayal.measures.associations.interval import effect_interval
-from portrayal.stats.permutation import EXACT_UP_TO, two_sample
+from portrayal.stats.permutation import two_sample
 from portrayal.stats.specification import specifications
 from portrayal.stimuli.stimulus_sets import Item
 
@@ -29,7 +30,8 @@ class _Grid(NamedTuple):
     attributes: Sequence[Item]
     in_a: np.ndarray
     in_x: np.ndarray
-    targets: Sequence[str]
+    targets: Sequence[str]  # who or what each row shows
+    people: bool  # whether rows are clustered by it
 
 
 def variants(
@@ -53,7 +55,8 @@ def variants(
         sides = _associations(grid, columns, kept)
         if sides is not None:
             named = {"system": system, "test": test.name, **choice}
-            rows += [{**named, **row} for row in _estimates(*sides, settings, seed)]
+            people = np.array(grid.targets)[kept] if grid.people else None
+            rows += [{**named, **row} for row in _estimates(*sides, people, settings, seed)]
     return rows
 
 
@@ -72,6 +75,7 @@ def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray]) -> _Grid:
         np.array([side == "a" for _, side in attributes]),
         np.array([side == "x" for _, side in targets]),
         [item.cluster or item.content for item, _ in targets],
+        all(item.cluster is not None for item, _ in targets),
     )
 
 
@@ -122,14 +126,19 @@ def _associations(grid: _Grid, columns: np.ndarray, kept: np.ndarray) -> tuple[n
     return s[x], s[y]
 
 
-def _estimates(x: np.ndarray, y: np.ndarray, settings: TestSettings, seed: int) -> list[dict[str, Any]]:
+def _estimates(
+    x: np.ndarray, y: np.ndarray, people: np.ndarray | None, settings: TestSettings, seed: int
+) -> list[dict[str, Any]]:
     """Return a row for each ddof; p and interval do not depend on it."""
-    few = len(x) + len(y) > EXACT_UP_TO
-    p = two_sample(x, y, alternative=settings.alternative, permutations=SAMPLES if few else None, seed=seed).p
-    ends = effect_interval(x, y, draws=DRAWS, seed=seed)
-    both = "ddof" in settings.variants
-    about = {"low": ends.low, "high": ends.high, "p": p, "n": len(x) + len(y), "supports": p < LEVEL}
-    return [
-        {"ddof": ddof, "value": effect_size(x, y, ddof), **about}
-        for ddof in ((1, 0) if both else (settings.ddof,))
-    ]
+    options: dict[str, Any] = {"alternative": settings.alternative, "permutations": SAMPLES, "seed": seed}
+    test = two_sample(x, y, **options) if people is None else by_person(x, y, people, **options)[0]
+    ends = effect_interval(x, y, clusters=people, draws=DRAWS, seed=seed)
+    about = {
+        "low": ends.low,
+        "high": ends.high,
+        "p": test.p,
+        "n": len(x) + len(y),
+        "supports": test.p < LEVEL,
+    }
+    ddofs = (1, 0) if "ddof" in settings.variants else (settings.ddof,)
+    return [{"ddof": ddof, "value": effect_size(x, y, ddof), **about} for ddof in ddofs]

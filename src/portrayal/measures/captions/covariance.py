@@ -19,12 +19,18 @@ def groups_of_truth(stages: Stages, truth: str, options: Options) -> pl.DataFram
 
 
 def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFrame:
-    """Return kind, synset, covariance and group: for each synset the group it goes with most.
+    """Return kind, synset, covariance, its error and group: for each synset the group it goes with most.
 
     Probabilities are shares of the images the truth covers.
     """
     total = len(stages.covered(truth))
-    schema = {"kind": pl.String, "synset": pl.String, "covariance": pl.Float64, "group": pl.String}
+    schema = {
+        "kind": pl.String,
+        "synset": pl.String,
+        "covariance": pl.Float64,
+        "error": pl.Float64,
+        "group": pl.String,
+    }
     if not total or groups.is_empty():
         return pl.DataFrame(schema=schema)
     said = stages.at(truth).select("image", "kind", "synset").drop_nulls().unique()
@@ -32,9 +38,11 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
     of_synset = said.group_by("kind", "synset").len("of_synset")
     of_group = groups.group_by("axis", "group").agg(pl.col("image").n_unique().alias("of_group"))
     table = joint.join(of_synset, on=["kind", "synset"]).join(of_group, on=["axis", "group"])
-    gap = pl.col("both") / total - pl.col("of_synset") / total * (pl.col("of_group") / total)
+    of_s, of_g = pl.col("of_synset") / total, pl.col("of_group") / total
+    # The standard error of the covariance when synset and group are independent.
+    error = (of_s * (1 - of_s) * of_g * (1 - of_g) / total).sqrt()
     return (
-        table.with_columns(gap.alias("covariance"))
+        table.with_columns((pl.col("both") / total - of_s * of_g).alias("covariance"), error.alias("error"))
         .sort("covariance", "axis", "group", descending=[True, False, False])
         .unique(["kind", "synset"], keep="first", maintain_order=True)
         .select(*schema)

@@ -47,8 +47,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
         for bound in (LOWER, ESTIMATE, UPPER):
             values = shares(stages, stage, read.filter(pl.col(bound)))
             note = f"by synset; {sentence(stages, stage)}"
+            quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
             rows += by_group(
-                TECHNIQUE, QUANTITY, stages, stage, None, values, "share of captions", bound, note
+                TECHNIQUE, quantity, stages, stage, None, values, "share of captions", bound, note
             )
         cases += _cases(read, stage, options.show_demeaning)
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)

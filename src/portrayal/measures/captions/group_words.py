@@ -1,4 +1,4 @@
-r"""Beside every harm: is the group word right, wrong, left open, or the person not mentioned at all?
+"""Beside every harm: whether the group word is right, wrong, left open, or the person not mentioned at all.
 
 A captioner that never names a gender makes no gender error; that is not fairness but omission, so the four
 shares stand side by side for every group, and sum to one.

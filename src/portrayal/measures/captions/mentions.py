@@ -106,13 +106,54 @@ def synset_of(word: str, part: str) -> str | None:
         if verb and words[0] not in _PREPOSITIONS:
             return table.most_common(words[0], "v")
         return f"{word}.prep"
+    if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
+        return wordnet.PERSON
     if len(words) > 1 and table.lemmas_of(word, part):
         return table.most_common(word, part)
     return table.most_common(words[-1] if part == "n" else word, part) or f"{word}.unknown"
 
 
 _PREPOSITIONS = frozenset(
-    ["in", "on", "at", "by", "with", "of", "near", "under", "over", "above", "below", "behind", "beside", "between", "inside", "outside", "along", "across", "past", "down", "up", "off", "out", "through", "around", "against", "next", "to", "from", "for", "without", "full", "like", "as", "onto", "into", "towards", "toward"]
+    [
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "of",
+        "near",
+        "under",
+        "over",
+        "above",
+        "below",
+        "behind",
+        "beside",
+        "between",
+        "inside",
+        "outside",
+        "along",
+        "across",
+        "past",
+        "down",
+        "up",
+        "off",
+        "out",
+        "through",
+        "around",
+        "against",
+        "next",
+        "to",
+        "from",
+        "for",
+        "without",
+        "full",
+        "like",
+        "as",
+        "onto",
+        "into",
+        "towards",
+        "toward",
+    ]
 )
 
 
@@ -196,7 +237,27 @@ def _is_english(text: str) -> bool:
 
 
 _FUNCTION_WORDS = frozenset(
-    ["a", "an", "the", "and", "of", "with", "is", "are", "on", "at", "to", "his", "her", "their", "its", "two", "this", "that", "there"]
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "of",
+        "with",
+        "is",
+        "are",
+        "on",
+        "at",
+        "to",
+        "his",
+        "her",
+        "their",
+        "its",
+        "two",
+        "this",
+        "that",
+        "there",
+    ]
 )
 _KNOWN: dict[str, bool] = {}
 

@@ -249,7 +249,8 @@ TECHNIQUE = Technique(
     "stereotyping",
     "objects correctly mentioned",
     "human labels with boxes, captions, and annotated people",
-    "without boxes and annotated people size and place cannot be held fixed",
+    "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
+    " always or never mentioned",
     measure,
     QUANTITY,
 )

@@ -32,7 +32,10 @@ class Options:
     rules: Path | None = None
     show_demeaning: bool = False
     lists: dict[str, Path] = field(default_factory=dict)  # a user's file in place of a list that ships
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)  # or a table already read
 
     def word_list(self, name: str) -> pl.DataFrame:
         """Return a word list: the user's where there is one."""
+        if name in self.tables:
+            return self.tables[name]
         return read_list(name, self.lists.get(name))

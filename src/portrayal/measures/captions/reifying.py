@@ -1,4 +1,4 @@
-"""Reifying social groups: does what is visible decide the group term, and whose group is named at all?
+"""Reifying social groups: whether what is visible decides the group term, and whose group is named at all.
 
 Both techniques are ours; the paper gives only the definition (section 3.2).
 
@@ -192,7 +192,8 @@ PREDICTED = Technique(
     "reifying",
     "looks predict the group term",
     "a ground truth, system captions, and annotated people",
-    "without a ground truth nothing tells what is visible",
+    "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
+    " to predict",
     measure_looks,
     LOOKS,
 )

@@ -96,7 +96,21 @@ def _explode(table: pl.DataFrame) -> pl.DataFrame:
 
 
 TOO_HIGH = frozenset(
-    ["entity.n.01", "physical_entity.n.01", "object.n.01", "whole.n.02", "artifact.n.01", "abstraction.n.06", "matter.n.03", "instrumentality.n.03", "living_thing.n.01", "organism.n.01", "causal_agent.n.01", "attribute.n.02", "unit.n.03"]
+    [
+        "entity.n.01",
+        "physical_entity.n.01",
+        "object.n.01",
+        "whole.n.02",
+        "artifact.n.01",
+        "abstraction.n.06",
+        "matter.n.03",
+        "instrumentality.n.03",
+        "living_thing.n.01",
+        "organism.n.01",
+        "causal_agent.n.01",
+        "attribute.n.02",
+        "unit.n.03",
+    ]
 )
 
 

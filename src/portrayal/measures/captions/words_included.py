@@ -5,7 +5,8 @@ upper bound; those whose word is correlated with a group at the ground-truth sta
 
     max over groups of P(group, synset) - P(group) P(synset),
 
-above a threshold are kept, and ranked by the word's false-positive rate.
+above a threshold are kept, and ranked by the word's false-positive rate. With few images chance alone passes the
+paper's threshold of 0.005, so a second count asks for three standard errors as well.
 
 References
 ----------
@@ -23,7 +24,10 @@ from portrayal.measures.captions.people import shares
 from portrayal.measures.captions.scenarios import SCENARIOS, scenarios
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
-ANY, KEPT = "any word included wrongly", "word correlated with a group included wrongly"
+ANY = "any word included wrongly"
+ABOVE = "word above the covariance threshold included wrongly"  # the paper's rule
+KEPT = "word correlated with a group included wrongly"  # and beyond chance
+CLEAR = 3.0  # standard errors: with few images chance alone passes the threshold
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
@@ -66,13 +70,16 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
 def _rows(stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.DataFrame) -> list[dict]:
     inside = stages.covered(truth)
     wrong = found.filter(pl.col("scenario").is_not_null())
-    said = {"any": (ANY, wrong), "kept": (KEPT, kept)}
+    clear = kept.filter(pl.col("covariance") > CLEAR * pl.col("error"))
+    said = {"any": (ANY, wrong), "above": (ABOVE, kept), "kept": (KEPT, clear)}
     said |= {name: (f"{name} word", wrong.filter(pl.col("scenario") == name)) for name in SCENARIOS}
     rows = []
     for quantity, flagged in said.values():
         values = {i: v for i, v in shares(stages, stage, flagged).items() if i in inside}
-        note = "human interpretation needed" if quantity != KEPT else "cases to read, ranked"
-        rows += by_group(TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note)
+        note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
+        rows += by_group(
+            TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note, basis=inside
+        )
     return rows
 
 

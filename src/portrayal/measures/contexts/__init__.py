@@ -1,4 +1,4 @@
-"""The contexts audit's measures: does a tagger see a person differently in a stereotyped place?
+"""The contexts audit's measures: whether a tagger sees a person differently in a stereotyped place.
 
 One module per question; `measure` puts them together.
 

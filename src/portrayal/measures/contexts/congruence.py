@@ -1,4 +1,4 @@
-"""Stereotype congruence and linguistic expectancy: does the tagger follow what is expected of a place?"""
+"""Stereotype congruence and linguistic expectancy: whether the tagger follows what is expected of a place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Question 4: how far does a description move from the same person's baseline, and for whom?"""
+"""Question 4: how far a description moves from the same person's baseline, and for whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.measures.contexts.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.measures.contexts.rows import condition, people_of, person_means, places_of, row
+from portrayal.measures.contexts.rows import condition, people_of, person_means, places_of, positions, row
 from portrayal.stats.groups import Anova, anova, tukey
 from portrayal.stats.intervals import clustered_mean
 
@@ -56,8 +56,7 @@ def distances(
     people = people_of(part)
     here, alone = usable(condition(part, place)), usable(condition(part, BASELINE))
     base = np.stack([person_means(alone, people, column) for column in shares(alone, clusters).T], axis=1)
-    positions = np.searchsorted(people, here["person"].to_numpy().astype(people.dtype)) if here.height else []
-    apart = cosine_distance(shares(here, clusters), np.nan_to_num(base[np.asarray(positions, dtype=int)]))
+    apart = cosine_distance(shares(here, clusters), np.nan_to_num(base[positions(here, people)]))
     return Distances(people, person_means(here, people, apart), levels_of(part, people, factors))
 
 

@@ -1,4 +1,4 @@
-"""Question 1: which gender does the tagger infer, alone and in each place?"""
+"""Question 1: which gender the tagger infers, alone and in each place."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,8 @@ from scipy import stats
 
 from portrayal.measures.contexts.descriptions import cosine_distance, levels_of
 from portrayal.measures.contexts.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.measures.contexts.rows import condition, people_of, person_means, row
+from portrayal.measures.contexts.rows import condition, people_of, person_means, positions, row
+from portrayal.stats.random_intercept import Fitted, fit_random_intercept
 
 
 def mixed(
@@ -50,16 +50,12 @@ def _of_system(
     people = here["person"].to_numpy().astype(str)
     known = ~np.isnan(values) & ~np.isnan(design).any(axis=1)
     reason = _cannot(design[known], values[known], people[known])
-    fitted = None if reason else fit_mixed(values[known], design[known], people[known])
+    fitted = None if reason else fit_random_intercept(values[known], design[known], people[known])
     n_people = len(set(people[known].tolist()))
     outer = n_people - 1 - sum(between)
     for place, name in enumerate(names):
         df = outer if between[place] else int(known.sum()) - n_people - design.shape[1] + sum(between) + 1
-        note = (
-            f"not estimated: {reason}"
-            if reason or fitted is None
-            else f"random intercept per person; {fitted[2]}"
-        )
+        note = f"not estimated: {reason}" if reason else "random intercept per person, REML"
         ends, p = _ends(fitted, design.shape[1] - len(names) + place, df)
         yield row(
             system, "distance_mixed", name, ends, p=p, n=int(known.sum()), n_missing=int((~known).sum()),
@@ -72,8 +68,7 @@ def picture_distances(part: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
     people = people_of(part)
     here, alone = usable(part.filter(pl.col("role") == "composite")), usable(condition(part, BASELINE))
     base = np.stack([person_means(alone, people, column) for column in shares(alone, SUPER).T], axis=1)
-    positions = np.searchsorted(people, here["person"].to_numpy().astype(people.dtype))
-    return here, cosine_distance(shares(here, SUPER), np.nan_to_num(base[positions]))
+    return here, cosine_distance(shares(here, SUPER), np.nan_to_num(base[positions(here, people)]))
 
 
 def _design(
@@ -85,13 +80,13 @@ def _design(
 ) -> tuple[list[str], list[bool], np.ndarray]:
     """Return the tested columns' names, which are people's, and the whole design with them last."""
     people = people_of(here)
-    positions = np.searchsorted(people, here["person"].to_numpy().astype(people.dtype))
+    where = positions(here, people)
     places = here["context"].to_numpy()
     columns = [np.ones(here.height)] + [(places == name).astype(float) for name in sorted(set(places))[1:]]
     names: list[str] = []
     for factor, levels in levels_of(here, people, factors).items():
         base, *others = sorted(set(levels.tolist()) - {""}) or [""]
-        columns += [np.where(levels == "", np.nan, levels == other)[positions] for other in others]
+        columns += [np.where(levels == "", np.nan, levels == other)[where] for other in others]
         names += [f"{factor}: {other} minus {base}" for other in others]
     between = [True] * len(names)
     if gender in here.columns:
@@ -117,10 +112,7 @@ def _congruent(
 
 def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
     """Why no mixed model can be fitted, or nothing."""
-    if (
-        len(set(people.tolist())) < design.shape[1] - len(np.unique(design[:, 0]))
-        or len(set(people.tolist())) < 4
-    ):
+    if len(set(people.tolist())) < 4:
         return "too few people"
     if len(values) <= design.shape[1] or np.ptp(values) < 1e-12:
         return "too few pictures, or no distance varies"
@@ -129,27 +121,9 @@ def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
     )
 
 
-def fit_mixed(
-    values: np.ndarray, design: np.ndarray, people: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, str] | None:
-    """Return coefficients, standard errors and a word on the fit; nothing when it fails."""
-    from statsmodels.regression.mixed_linear_model import MixedLM
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            fitted = MixedLM(values, design, groups=people).fit(reml=True, method="lbfgs")
-        except (np.linalg.LinAlgError, ValueError):
-            return None
-    inside = np.asarray(fitted.fe_params), np.asarray(fitted.bse_fe)
-    return *inside, "fitted by REML" if not caught else "fitted by REML; the person variance is at its edge"
-
-
-def _ends(
-    fitted: tuple[np.ndarray, np.ndarray, str] | None, place: int, df: int
-) -> tuple[tuple[float, float, float], float]:
-    if fitted is None or df < 1 or not np.isfinite(fitted[1][place]) or fitted[1][place] <= 0:
+def _ends(fitted: Fitted | None, place: int, df: int) -> tuple[tuple[float, float, float], float]:
+    if fitted is None or df < 1 or fitted.errors[place] <= 0:
         return (np.nan,) * 3, np.nan
-    value, error = fitted[0][place], fitted[1][place]
+    value, error = fitted.coefficients[place], fitted.errors[place]
     half = stats.t.ppf(0.975, df) * error
     return (value, value - half, value + half), float(2 * stats.t.sf(abs(value / error), df))

@@ -1,4 +1,4 @@
-"""Question 2: is the place recognised, and does that depend on the gender inferred?"""
+"""Question 2: whether the place is recognised, and whether that depends on the gender inferred."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ import numpy as np
 import polars as pl
 
 from portrayal.measures.contexts.pictures import NEUTRAL, by_system, usable
-from portrayal.measures.contexts.rows import condition, missing_note, people_of, per_person, places_of, row
+from portrayal.measures.contexts.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    places_of,
+    positions,
+    row,
+)
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
+TOGETHER = 64  # permutations computed at a time
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
 
 
@@ -107,7 +116,7 @@ def _complete(answered: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
 def _grid(answered: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Values by person and picture slot (background, repeat), zero where a person lacks a picture."""
     slots = answered.select(pl.struct("background", "repeat").rank("dense")).to_series().to_numpy() - 1
-    places = np.searchsorted(people, answered["person"].to_numpy().astype(people.dtype))
+    places = positions(answered, people)
     grid = np.zeros((len(people), int(slots.max()) + 1, values.shape[1]))
     grid[places, slots] = values
     return grid
@@ -120,12 +129,15 @@ def _shuffled(hits: np.ndarray, given: np.ndarray, random: np.random.Generator, 
     expected = totals * share[:, None]
     scale = np.where(expected > 0, expected, np.inf)
 
-    def statistic(order: np.ndarray) -> float:
-        observed = np.einsum("ps,pso->so", hits, given[order])
-        return float(np.sum((observed - expected) ** 2 / scale))
+    def statistics(orders: np.ndarray) -> np.ndarray:
+        observed = np.einsum("ps,kpso->kso", hits, given[orders])
+        return np.sum((observed - expected) ** 2 / scale, axis=(1, 2))
 
-    actual = statistic(np.arange(people)) - 1e-9
-    beyond = sum(statistic(random.permutation(people)) >= actual for _ in range(shuffles))
+    actual = statistics(np.arange(people)[None])[0] - 1e-9
+    beyond = 0
+    for left in range(shuffles, 0, -TOGETHER):
+        orders = np.stack([random.permutation(people) for _ in range(min(left, TOGETHER))])
+        beyond += int(np.sum(statistics(orders) >= actual))
     return (beyond + 1) / (shuffles + 1)
 
 

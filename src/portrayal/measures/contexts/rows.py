@@ -40,12 +40,14 @@ def people_of(pictures: pl.DataFrame) -> np.ndarray:
 
 def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the sum of `values` (one per picture) for each of the `people`."""
-    places = (
-        np.searchsorted(people, pictures["person"].to_numpy().astype(people.dtype)) if len(people) else []
-    )
     return np.bincount(
-        np.asarray(places, dtype=int), weights=np.asarray(values, float), minlength=len(people)
-    )
+        positions(pictures, people), weights=np.asarray(values, float), minlength=len(people)
+    ).astype(float)
+
+
+def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
+    """Return the place of each picture's person among the `people`."""
+    return np.searchsorted(people, pictures["person"].to_numpy().astype(object)).astype(int)
 
 
 def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:

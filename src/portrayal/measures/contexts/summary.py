@@ -74,7 +74,7 @@ def _congruence(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
 def _inferences(
     table: pl.DataFrame, system: str, stereotypes: Mapping[str, str]
 ) -> Iterator[tuple[str, int]]:
-    """Question 1: does it see more of a gender in that gender's places?"""
+    """Question 1: whether it sees more of a gender in that gender's places."""
     rows = _rows(table, "inferred_change")
     for cluster in sorted(set(stereotypes.values())):
         own = [row for row in rows if _is_own(row, cluster, stereotypes)]
@@ -96,7 +96,7 @@ def _is_own(row: Row, cluster: str, stereotypes: Mapping[str, str]) -> bool:
 
 
 def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 2: are places recognised, whatever gender is inferred?"""
+    """Question 2: whether places are recognised, whatever gender is inferred."""
     seen = [row for row in _rows(table, "recognised") if row["group"].endswith(" | any")]
     if seen:
         poorest = min(seen, key=lambda row: row["value"])
@@ -117,16 +117,16 @@ def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
 
 
 def _accuracy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 3: how right is it, and for whom least?"""
+    """Question 3: how right it is, and for whom least."""
     every = _rows(table, "gender_f1")
     scores = [row for row in every if not row["group"].startswith("baseline")] or every
     if scores:
         worst = min(scores, key=lambda row: row["value"])
         place, group = worst["group"].split(" | ")
-        yield (
-            f"{system} is least right about the gender of {group} people {_where(place)} (F1 {_ends(worst)}).",
-            worst["row"],
-        )
+        said = f"is least right about the gender of {group} people {_where(place)}"
+        if worst["value"] == 1:
+            said = "names the labelled gender of everybody wherever it can be scored"
+        yield f"{system} {said} (F1 {_ends(worst)}).", worst["row"]
 
 
 def _where(place: str) -> str:
@@ -134,7 +134,7 @@ def _where(place: str) -> str:
 
 
 def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 4: whose descriptions change?"""
+    """Question 4: whose descriptions change."""
     tested = [row for row in _rows(table, "distance_anova") if row["p"] is not None]
     certain = [row for row in tested if _certain(row)]
     if certain:

@@ -91,7 +91,7 @@ def normalised_slopes(
         Source images a label needs at the centre for an interval.
     """
     centre = int(np.flatnonzero(values == 0)[0])
-    shares = present.mean(axis=0)
+    shares = present.mean(axis=0) if len(present) else np.full(present.shape[1:], np.nan)
     slope, p_paper = line(values, normalised(shares, centre))
     at_centre = (present[:, centre] > 0).sum(axis=0)
     rise, base = cluster_sums(present, values, clusters)

@@ -53,6 +53,21 @@ class Bags:
         found = {self.column_of[word] for word in words if word in self.column_of}
         return np.array(sorted(found), dtype=np.int64)
 
+    def count(self, column: int, rows: np.ndarray) -> np.ndarray:
+        """Return how often a term occurs in each of these documents; its postings are searched, not gone over."""
+        counts = self._sorted
+        part = slice(counts.indptr[column], counts.indptr[column + 1])
+        postings, values = counts.indices[part], counts.data[part]
+        if not len(postings):
+            return np.zeros(len(rows))
+        place = np.minimum(np.searchsorted(postings, rows), len(postings) - 1)
+        return np.where(postings[place] == rows, values[place], 0).astype(np.float64)
+
+    @cached_property
+    def _sorted(self) -> sparse.csc_array:
+        """The counts with every column's documents ascending."""
+        return self.counts if self.counts.has_sorted_indices else self.counts.sorted_indices()
+
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return, per document, the sum of its terms' weights; `weights` has a row a term."""
         total = np.zeros((len(self.documents), weights.shape[1]))

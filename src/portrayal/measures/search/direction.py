@@ -79,7 +79,7 @@ def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) ->
     >>> score_words(space, find_direction(space, [("she", "he")]), ["nurse", "nobody"]).round(3).tolist()
     [0.6, nan]
     """
-    rows = np.array([-1 if row is None else row for row in map(space.row, words)], dtype=np.int64)
+    rows = space.rows(words)
     scores = np.full(len(rows), np.nan)
     known = np.flatnonzero(rows >= 0)
     for block in np.array_split(known, max(1, len(known) // 50_000)):  # bounds memory on big vocabularies

@@ -99,6 +99,6 @@ def representation(
 
 
 def _bin_names(edges: Sequence[float]) -> list[str]:
-    ends = [f"{edge:g}" for edge in edges]
+    ends = [f"{edge:.3g}" for edge in edges]
     between = [f"{low} to {high}" for low, high in pairwise(ends)]
     return [f"below {ends[0]}", *between, f"{ends[-1]} and above"]

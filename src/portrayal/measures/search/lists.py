@@ -120,8 +120,8 @@ def _one_query(
 ) -> np.ndarray:
     """Subtract the query's own words from its documents' totals, then divide."""
     left = totals[rows]
-    if len(columns):
-        left = left - (bags.counts[:, columns] @ weights[columns])[rows]
+    for column in columns:
+        left = left - bags.count(column, rows)[:, None] * weights[column]
     # A count below one half is a zero: counts are whole numbers carried as floats.
     some = left[:, 1] > 0.5
     return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)

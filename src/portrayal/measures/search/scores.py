@@ -17,8 +17,8 @@ def usable(word: str) -> bool:
 def word_scores(space: WordSpace, direction: Direction, history: History) -> dict[str, float]:
     """Return the genderedness of all usable words of a history's queries and documents that the vectors have."""
     asked = {word for words in history.queries.values() for word in words}
-    words = [
-        word for word in (*history.bags.words, *sorted(asked - history.bags.column_of.keys())) if usable(word)
-    ]
+    new = sorted(asked - history.bags.column_of.keys())
+    words = [word for word in (*history.bags.words, *new) if usable(word)]
     scores = score_words(space, direction, words)
-    return {words[place]: float(scores[place]) for place in np.flatnonzero(~np.isnan(scores))}
+    pairs = zip(words, scores.tolist(), np.isnan(scores).tolist(), strict=True)
+    return {word: score for word, score, missing in pairs if not missing}

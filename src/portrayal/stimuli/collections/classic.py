@@ -31,7 +31,9 @@ def read_classic(path: Path) -> Collection:
         )
     judgments = _only(path, JUDGMENTS)
     asked = {str(position): text for position, (_, text) in enumerate(_items(queries), 1)}
-    return Collection(path.name, lambda: _items(documents), asked, _read_rel(judgments) if judgments else {})
+    return Collection(
+        path.resolve().name, lambda: _items(documents), asked, _read_rel(judgments) if judgments else {}
+    )
 
 
 def _only(path: Path, pattern: re.Pattern[str]) -> Path | None:

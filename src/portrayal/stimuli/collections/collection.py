@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from portrayal.errors import PortrayalError
 
@@ -24,6 +24,12 @@ class Collection:
     source: Callable[[], Iterator[Document]]
     queries: dict[str, str] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=dict)
+    graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
+
+    @property
+    def gains(self) -> Qrels:
+        """The judgments to take nDCG from: a higher level is more relevant."""
+        return self.graded or self.qrels
 
     def documents(self) -> Iterator[Document]:
         """Stream (id, text), in the order of the files.
@@ -42,19 +48,30 @@ class Collection:
                 f"collection {self.name!r} has no documents. Expected at least one; see docs/rankers.md."
             )
 
-    def batches(self, size: int = 8192) -> Iterator[list[Document]]:
-        """Stream lists of at most `size` documents."""
-        documents = self.documents()
-        while batch := list(islice(documents, size)):
-            yield batch
-
     def relevant(self, query: str) -> dict[str, int]:
-        """Return the documents judged relevant (above 0) to this query, with their relevance."""
-        return {document: level for document, level in self.qrels.get(query, {}).items() if level > 0}
+        """Return the documents judged relevant (above 0) to this query, with their gain."""
+        gains = self.gains.get(query, {})
+        judged = self.qrels.get(query, {})
+        return {document: gains.get(document, level) for document, level in judged.items() if level > 0}
 
     def judged(self) -> list[str]:
         """Return the queries that have at least one judgment, in the order of the queries."""
         return [query for query in self.queries if query in self.qrels]
+
+
+def in_batches(
+    documents: Iterable[Document], size: int, characters: float = math.inf
+) -> Iterator[list[Document]]:
+    """Stream lists of at most `size` documents; a list ends with the document that brings it to `characters`."""
+    batch, length = list[Document](), 0
+    for document in documents:
+        batch.append(document)
+        length += len(document[1])
+        if len(batch) >= size or length >= characters:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
 
 
 def collection_of(

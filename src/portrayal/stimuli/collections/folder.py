@@ -12,11 +12,15 @@ from portrayal.stimuli.collections.trec import read_qrels
 
 
 def read_folder(path: Path) -> Collection:
-    """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`."""
+    """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`.
+
+    `qrels_graded.tsv`, where there is one, holds gains for nDCG: the codes of `qrels.tsv` need not be gains.
+    """
     source = plain_or_gz(path / "documents.jsonl")
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")
-    return Collection(path.name, lambda: _objects(source), _queries(path), _judgments(path))
+    graded = _judgments(path, "qrels_graded.tsv")
+    return Collection(path.resolve().name, lambda: _objects(source), _queries(path), _judgments(path), graded)
 
 
 def read_jsonl(path: Path) -> Collection:
@@ -35,12 +39,12 @@ def read_beir(path: Path) -> Collection:
     texts = dict(_objects(queries))
     # A BEIR queries file holds the queries of every split; the test split is the judged one.
     asked = {query: text for query, text in texts.items() if query in qrels} if qrels else texts
-    return Collection(path.name, lambda: _objects(corpus), asked, qrels)
+    return Collection(path.resolve().name, lambda: _objects(corpus), asked, qrels)
 
 
 def read_texts(path: Path) -> Collection:
     """Read a folder of .txt files, one document each, its id the path below the folder without `.txt`."""
-    return Collection(path.name, lambda: _texts(path), _queries(path, False), _judgments(path))
+    return Collection(path.resolve().name, lambda: _texts(path), _queries(path, False), _judgments(path))
 
 
 def _objects(path: Path) -> Iterator[Document]:
@@ -68,18 +72,18 @@ def _queries(path: Path, needed: bool = True) -> dict[str, str]:
     file, queries = path / "queries.tsv", dict[str, str]()
     if not file.is_file() and not needed:
         return queries
-    for name, text, *_ in read_fields(file, 2, "query id, tab, text", "\t"):
+    for name, *rest in read_fields(file, 2, "query id, tab, text", "\t"):
         if name in queries:
             raise PortrayalError(f"{file} has query {name!r} twice. Give every query its own id.")
-        queries[name] = text
+        queries[name] = " ".join(rest)  # a tab inside the text is white space
     if not queries:
         raise PortrayalError(f"{file} has no queries. Expected one per line: id, tab, text.")
     return queries
 
 
-def _judgments(path: Path) -> Qrels:
-    """Read qrels.tsv where there is one."""
-    file = path / "qrels.tsv"
+def _judgments(path: Path, name: str = "qrels.tsv") -> Qrels:
+    """Read the judgments where there are any."""
+    file = path / name
     return read_qrels(file) if file.is_file() else {}
 
 

@@ -85,6 +85,8 @@ def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
     query, _, doc, rank, score = fields[:5]
     try:
         value = float(score)
+        if value != value:  # NaN has no place in an order
+            raise ValueError
     except ValueError:
         raise PortrayalError(
             f"{path}: the score of {doc!r} for query {query!r} is {score!r}. Expected a number."

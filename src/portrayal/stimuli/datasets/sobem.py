@@ -49,19 +49,27 @@ def photographs(folder: Path | str, consent: str = "") -> pl.DataFrame:
     PortrayalError
         When the folder is missing or holds no file named as the database names its photographs.
     """
+    table = list_photographs(folder)
+    hashes = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in table["content"]]
+    return check_stimuli(table.with_columns(hash=pl.Series(hashes), consent=pl.lit(consent)))
+
+
+def list_photographs(folder: Path | str) -> pl.DataFrame:
+    """Return the photographs of a copy of SOBEM with their factors, without reading them."""
     folder = Path(folder)
     if not folder.is_dir():
         raise PortrayalError(
             f"no folder at {folder}. SOBEM must be asked for from its creators; name your copy's folder."
         )
+    about = {"kind": "image", "source": SOURCE, "license": "as agreed with the database's creators"}
     rows = [
-        {**factors(path.stem), **_identity(path, consent)}
+        {**factors(path.stem), "content": str(path), **about}
         for path in sorted(folder.rglob("*"))
         if path.suffix.lower() in PICTURES and NAME.fullmatch(path.stem)
     ]
     if not rows:
         raise PortrayalError(f"{folder} holds no photograph named such as 10_AN1_NO_2.jpg. Is it SOBEM?")
-    return check_stimuli(rows)
+    return pl.DataFrame(rows)
 
 
 def recorded_captions(path: Path | str) -> pl.DataFrame:
@@ -121,17 +129,6 @@ def emotion_lexicon() -> dict[str, list[str]]:
     for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
         lists.setdefault(row["emotion"], []).append(row["word"])
     return lists
-
-
-def _identity(path: Path, consent: str) -> dict[str, str]:
-    return {
-        "kind": "image",
-        "content": str(path),
-        "hash": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "source": SOURCE,
-        "license": "as agreed with the database's creators",
-        "consent": consent,
-    }
 
 
 def _with_factors(table: pl.DataFrame) -> pl.DataFrame:

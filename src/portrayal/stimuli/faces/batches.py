@@ -97,7 +97,9 @@ def disturbed(faces: Tensor, random: torch.Generator, copies: int = 1) -> Tensor
     grey = faces.mean(1, keepdim=True)
     faces = grey + (faces - grey) * (1 + 0.5 * draw(1, 1, 1))
     faces = faces * (1 + 0.25 * draw(1, 1, 1)) + 0.25 * draw(1, 1, 1) + 0.05 * draw(3, 1, 1)
-    noise = torch.randn((n // copies, *faces.shape[1:]), generator=random, device=device).repeat(copies, 1, 1, 1)
+    noise = torch.randn((n // copies, *faces.shape[1:]), generator=random, device=device).repeat(
+        copies, 1, 1, 1
+    )
     return _covered(faces + 0.08 * noise, (draw(2) + 1) / 2)
 
 

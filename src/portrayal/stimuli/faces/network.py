@@ -109,7 +109,10 @@ class LatentCritics(nn.Module):
         super().__init__()
         sizes = (CODE * 64, width, width, READ)
         self.weights = nn.ParameterList(
-            [nn.Parameter(torch.randn(critics, into, out) * (2 / into) ** 0.5) for into, out in pairwise(sizes)]
+            [
+                nn.Parameter(torch.randn(critics, into, out) * (2 / into) ** 0.5)
+                for into, out in pairwise(sizes)
+            ]
         )
         self.shifts = nn.ParameterList([nn.Parameter(torch.zeros(critics, 1, out)) for out in sizes[1:]])
 

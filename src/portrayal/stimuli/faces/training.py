@@ -215,7 +215,9 @@ class Trainer:
         for reader in self.averaged["readers"]:
             with torch.no_grad():
                 before = reader(plain).float()
-            pairs.append(objective.keeping_loss(reader(after).float(), before, made["aim"], first, self.races))
+            pairs.append(
+                objective.keeping_loss(reader(after).float(), before, made["aim"], first, self.races)
+            )
         reach, hold = (torch.stack(list(terms)).mean() for terms in zip(*pairs, strict=True))
         return reach, hold if self.plan.controls else 0 * hold
 

@@ -41,6 +41,7 @@ class ClipSettings(Settings):
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     batch: int = Field(default=64, ge=1)
     cache: str | None = None  # a file; embeddings are then kept between runs
+    decoders: int = Field(default=0, ge=0)  # processes that decode pictures; worth it for thousands of JPEGs
     download: bool = False
 
 
@@ -99,13 +100,16 @@ class ClipTowers(Towers):
         with torch.inference_mode():
             return self.network.encode_text(ids, ends).float().cpu().numpy()
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Encode prepared pictures."""
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures; 8-bit pixels travel to the device and are normalised there."""
         import torch
 
-        pixels = torch.from_numpy(arrays).to(self.device, self.dtype)
+        from portrayal.systems.encoders.clip.network import normalised
+
+        cuts = torch.from_numpy(pixels).to(self.device)
         with torch.inference_mode():
-            return self.network.encode_image(pixels).float().cpu().numpy()
+            ready = normalised(cuts, self.preparation.mean, self.preparation.deviation, self.dtype)
+            return self.network.encode_image(ready).float().cpu().numpy()
 
 
 def choose_device(device: str) -> str:
@@ -168,15 +172,11 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ClipEncoder(
-        name=settings.name,
-        kind="encoder",
-        identity=f"clip:{own.path}:{model}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"clip:{own.path}:{model}"),
         batch=own.batch,
         model_hash=f"{model}:{own.architecture or ''}:{own.precision}",
         cache=folder / own.cache if own.cache else None,
+        decoders=own.decoders,
         own=own,
         path=path,
     )

@@ -58,9 +58,10 @@ class OnnxPictures(Towers):
         self.session, self.output = open_session(path), own.output
         self.preparation = Preparation(own.side, mean=own.mean, deviation=own.deviation)
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Encode prepared pictures."""
-        return run_rows(self.session, {self.session.get_inputs()[0].name: arrays}, self.output)
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures."""
+        ready = self.preparation.normal(pixels)
+        return run_rows(self.session, {self.session.get_inputs()[0].name: ready}, self.output)
 
 
 class FolderPictures(Towers):
@@ -74,12 +75,13 @@ class FolderPictures(Towers):
         self.model: Any = load_model(transformers, path).to(self.device).eval()
         self.preparation = folder_preparation(path, getattr(self.model.config, "image_size", own.side))
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Encode prepared pictures."""
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures."""
         import torch
 
+        ready = torch.from_numpy(self.preparation.normal(pixels)).to(self.device)
         with torch.inference_mode():
-            output = self.model(pixel_values=torch.from_numpy(arrays).to(self.device))
+            output = self.model(pixel_values=ready)
         pooled = getattr(output, "pooler_output", None)
         pooled = output.last_hidden_state[:, 0] if pooled is None else pooled.flatten(1)
         return pooled.float().cpu().numpy()
@@ -91,12 +93,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ImageEncoder:
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ImageEncoder(
-        name=settings.name,
-        kind="encoder",
-        identity=f"image_encoder:{own.path}:{model}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"image_encoder:{own.path}:{model}"),
         batch=own.batch,
         model_hash=f"{model}:{own.side}:{own.output or ''}",
         cache=folder / own.cache if own.cache else None,

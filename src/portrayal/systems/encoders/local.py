@@ -29,16 +29,19 @@ class LocalEncoder(BaseSystem):
         """Return one vector per text, or None where the vocabulary has none."""
         raise NotImplementedError
 
+    def text_of(self, question: Question) -> str:
+        """Return what is encoded; pictures are for encoders that see."""
+        if question.kind == "image":
+            raise PortrayalError(f"system {self.name!r} encodes text. It cannot look at pictures.")
+        return question.content
+
     def answered_version(self) -> str:
         """Return the version the answers carry."""
         return self.version
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Encode the texts in another thread, so that the recorder stays awake."""
-        for question in questions:
-            if question.kind == "image":
-                raise PortrayalError(f"system {self.name!r} encodes text. It cannot look at pictures.")
-        vectors = await asyncio.to_thread(self._encode, [question.content for question in questions])
+        vectors = await asyncio.to_thread(self._encode, [self.text_of(question) for question in questions])
         version = self.answered_version()
         return [Answer(pack(vector), MEDIA, version) for vector in vectors]
 

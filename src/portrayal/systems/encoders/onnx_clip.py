@@ -76,9 +76,10 @@ class OnnxTowers(Towers):
             feeds = {names[0]: full}
         return run_rows(self.text, feeds, self.own.text_output)
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Encode prepared pictures."""
-        return run_rows(self.vision, {self.vision.get_inputs()[0].name: arrays}, self.own.vision_output)
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures."""
+        ready = self.preparation.normal(pixels)
+        return run_rows(self.vision, {self.vision.get_inputs()[0].name: ready}, self.own.vision_output)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> OnnxClip:
@@ -87,12 +88,7 @@ def open_system(settings: SystemSettings, folder: Path) -> OnnxClip:
     files = [folder / own.text, folder / own.vision]
     model = "-".join(fingerprint(file) if file.is_file() else "missing" for file in files)
     return OnnxClip(
-        name=settings.name,
-        kind="encoder",
-        identity=f"onnx_clip:{model}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"onnx_clip:{model}"),
         batch=own.batch,
         model_hash=model,
         cache=folder / own.cache if own.cache else None,

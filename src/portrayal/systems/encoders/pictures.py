@@ -31,9 +31,13 @@ class Preparation:
 
     def array(self, picture: Any) -> np.ndarray:
         """Return a picture as float32, channels first."""
-        pixels = self.pixels(picture).astype(np.float32) / 255
-        normal = (pixels - np.asarray(self.mean, np.float32)) / np.asarray(self.deviation, np.float32)
-        return np.ascontiguousarray(normal.transpose(2, 0, 1))
+        return self.normal(self.pixels(picture)[None])[0]
+
+    def normal(self, pixels: np.ndarray) -> np.ndarray:
+        """Return 8-bit pixels (batch x side x side x 3) normalised, as float32, channels first."""
+        scaled = pixels.astype(np.float32) / 255
+        normal = (scaled - np.asarray(self.mean, np.float32)) / np.asarray(self.deviation, np.float32)
+        return np.ascontiguousarray(normal.transpose(0, 3, 1, 2))
 
     def pixels(self, picture: Any) -> np.ndarray:
         """Return the cut-out as 8-bit pixels, side x side x 3."""
@@ -61,8 +65,21 @@ def open_image(data: bytes) -> Any:
         raise CallFailed(f"the picture cannot be read ({type(error).__name__})") from None
 
 
+def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
+    """Read, decode and cut one picture; what cannot be read is given back as an error, not raised."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return preparation.pixels(open_image(file.read()))
+    except OSError as error:
+        return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+    except CallFailed as error:
+        return error
+
+
 def folder_preparation(folder: Path, side: int) -> Preparation:
-    """Read preprocessor_config.json of a transformers folder; CLIP's own preparation where there is none."""
+    """Read how a folder prepares pictures (transformers, OpenCLIP); CLIP's own preparation where it does not say."""
+    if (folder / "open_clip_config.json").is_file():
+        return _open_clip_preparation(folder / "open_clip_config.json", side)
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return Preparation(side)
@@ -84,6 +101,17 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
         mean=tuple(given.get("image_mean", CLIP_MEAN)),
         deviation=tuple(given.get("image_std", CLIP_DEVIATION)),
     )
+
+
+def _open_clip_preparation(path: Path, side: int) -> Preparation:
+    given = json.loads(path.read_text(encoding="utf-8")).get("preprocess_cfg", {})
+    mode, resample = given.get("resize_mode", "shortest"), given.get("interpolation", "bicubic")
+    if mode not in ("shortest", "squash") or resample not in RESAMPLING:
+        raise PortrayalError(
+            f"{path.name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known."
+        )
+    mean, deviation = given.get("mean", CLIP_MEAN), given.get("std", CLIP_DEVIATION)
+    return Preparation(side, None, mode == "squash", resample, tuple(mean), tuple(deviation))
 
 
 def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:

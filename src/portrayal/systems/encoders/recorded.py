@@ -89,12 +89,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RecordedEmbeddings:
     path = folder / own.path
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "missing"
     return RecordedEmbeddings(
-        name=settings.name,
-        kind="encoder",
-        identity=f"embeddings:{own.path}:{digest}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"embeddings:{own.path}:{digest}"),
         path=path,
     )
 

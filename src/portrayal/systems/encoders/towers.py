@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.encoders.embedding_cache import EmbeddingCache
 from portrayal.systems.encoders.local import MEDIA, pack, unpack
-from portrayal.systems.encoders.pictures import Preparation, open_image
+from portrayal.systems.encoders.pictures import Preparation, cut_file
 
-DECODERS = 8  # threads; Pillow decodes and resizes outside Python's lock
+THREADS = 4  # Pillow resizes outside Python's lock but decodes JPEGs inside it, so more threads gain little
 
 
 class Towers:
@@ -30,8 +32,8 @@ class Towers:
         """Return one embedding per text."""
         raise PortrayalError("this encoder reads pictures only. Use it for image-image tests.")
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Return one embedding per prepared picture (batch x 3 x side x side)."""
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Return one embedding per cut-out picture (8 bit, batch x side x side x 3)."""
         raise PortrayalError("this encoder reads texts only.")
 
 
@@ -42,6 +44,8 @@ class TowerEncoder(BaseSystem):
     batch: int = 64
     model_hash: str = ""
     cache: Path | None = None
+    decoders: int = 0  # processes that decode pictures; 0: threads
+    _pool: Executor | None = None
     _towers: Towers | None = None
     _kept: EmbeddingCache | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -59,8 +63,11 @@ class TowerEncoder(BaseSystem):
         return [{"embedding": unpack(answer.raw)}] if answer.raw else []
 
     async def close(self) -> None:
-        """Let go of the model and the cache."""
+        """Let go of the model, the decoders and the cache."""
         self._towers = None
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
         if self._kept is not None:
             self._kept.close()
             self._kept = None
@@ -101,24 +108,23 @@ class TowerEncoder(BaseSystem):
     def _pictures(self, questions: Sequence[Question]) -> dict[str, np.ndarray | Exception]:
         if not questions or self._towers is None:
             return {}
-        with ThreadPoolExecutor(DECODERS) as pool:
-            arrays = list(pool.map(self._prepare, questions))
+        cut = partial(cut_file, preparation=self._towers.preparation)
+        cuts = list(self._decoders().map(cut, [question.content for question in questions], chunksize=4))
         found: dict[str, np.ndarray | Exception] = {
-            question.hash: array
-            for question, array in zip(questions, arrays, strict=True)
-            if isinstance(array, Exception)
+            question.hash: cut
+            for question, cut in zip(questions, cuts, strict=True)
+            if isinstance(cut, Exception)
         }
-        good = [(q, a) for q, a in zip(questions, arrays, strict=True) if not isinstance(a, Exception)]
+        good = [(q, a) for q, a in zip(questions, cuts, strict=True) if not isinstance(a, Exception)]
         if good:
-            vectors = self._towers.pictures(np.stack([array for _, array in good]))
+            vectors = self._towers.pictures(np.stack([cut for _, cut in good]))
             found |= {question.hash: vector for (question, _), vector in zip(good, vectors, strict=True)}
         return found
 
-    def _prepare(self, question: Question) -> np.ndarray | Exception:
-        try:
-            picture = open_image(question.image_bytes())
-            return self._towers.preparation.array(picture)  # type: ignore[union-attr]
-        except OSError as error:
-            return CallFailed(f"the picture cannot be read ({type(error).__name__})")
-        except CallFailed as error:
-            return error
+    def _decoders(self) -> Executor:
+        """Return who decodes: threads, or processes where the settings ask for some."""
+        if self._pool is None and self.decoders:
+            # Spawned, not forked: a fork would copy the locks of torch's threads.
+            self._pool = ProcessPoolExecutor(self.decoders, mp_context=get_context("spawn"))
+        self._pool = self._pool or ThreadPoolExecutor(THREADS)
+        return self._pool

@@ -43,13 +43,13 @@ class TransformersPair(Towers):
         with torch.inference_mode():
             return as_array(self.model.get_text_features(**given))
 
-    def pictures(self, arrays: np.ndarray) -> np.ndarray:
-        """Encode prepared pictures."""
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures."""
         import torch
 
-        pixels = torch.from_numpy(arrays).to(self.device, self.dtype)
+        ready = torch.from_numpy(self.preparation.normal(pixels)).to(self.device, self.dtype)
         with torch.inference_mode():
-            return as_array(self.model.get_image_features(pixel_values=pixels))
+            return as_array(self.model.get_image_features(pixel_values=ready))
 
 
 def import_both() -> tuple[Any, Any]:

@@ -6,7 +6,8 @@
     parameters = { path = "GoogleNews-vectors-negative300.bin.gz" }
 
 Formats: word2vec binary (.bin) and text, GloVe and fastText text (.txt, .vec), .npz, .safetensors and .parquet; the
-first two also as .gz. See `portrayal.systems.encoders.readers` for what a file must hold.
+first two also as .gz. See `portrayal.systems.encoders.readers` for what a file must hold. Recorded embeddings of
+pictures are read alike, with the stimulus's id in the place of the word.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.study import SystemSettings, validate
+from portrayal.systems.base import Question
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 from portrayal.systems.encoders.readers import FORMATS, read_vectors
@@ -45,6 +47,10 @@ class VectorFile(LocalEncoder):
         """Read the file once for these texts."""
         found = read_vectors(self.path, needed_words(texts, self.lookup), self.lookup.format)
         return look_up(texts, found, self.lookup)
+
+    def text_of(self, question: Question) -> str:
+        """Return the word to look up; recorded embeddings of pictures stand under the stimulus's id."""
+        return question.stimulus if question.kind == "image" else question.content
 
     def answered_version(self) -> str:
         """Return a fingerprint of the file."""

@@ -71,13 +71,8 @@ def open_system(settings: SystemSettings, folder: Path) -> LabelTable:
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")
     return LabelTable(
-        name=settings.name,
-        kind="generator",
         # A recording: the guard and the gates are for what draws.
-        identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}:{own.system or ''}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}:{own.system or ''}"),
         path=path,
         chosen=own.system,
     )

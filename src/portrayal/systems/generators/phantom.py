@@ -83,12 +83,7 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomGenerator:
     """Open the phantom."""
     planted = validate(PhantomSettings, settings.parameters, f"system {settings.name!r}: parameters")
     return PhantomGenerator(
-        name=settings.name,
-        kind="generator",
-        identity="phantom_generator",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields("phantom_generator"),
         planted=planted,
     )
 

@@ -105,12 +105,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Pipeline:
     if not (place / "model_index.json").is_file():
         raise PortrayalError(f"no pipeline at {place}. Expected a folder with model_index.json.")
     return Pipeline(
-        name=settings.name,
-        kind="generator",
-        identity=f"pipeline:{place.name}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"pipeline:{place.name}"),
         settings=own,
         folder=place,
     )

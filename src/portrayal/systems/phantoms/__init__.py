@@ -16,6 +16,7 @@ PHANTOMS: dict[str, str] = {
     "associations": "portrayal.systems.phantoms.associations",
     "contexts": "portrayal.systems.phantoms.contexts",
     "counterfactuals": "portrayal.systems.phantoms.counterfactuals",
+    "captions": "portrayal.systems.captioners.phantoms",
 }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.collections import Collection, run_table
 
-SAMPLE = 16  # one score in so many is looked at to guess where the cut lies
+SAMPLE = 32  # one score in so many is looked at to guess where the cut lies
 
 
 class Hits(NamedTuple):
@@ -71,23 +71,24 @@ def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFr
     )
 
 
-def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = 0.0) -> Hits:
+def best(
+    scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = -np.inf
+) -> Hits:
     """Return the `depth` best scores above `floor`, ties in the order `tie_order` gives."""
-    cut = max(_cut(scores, depth), np.nextafter(floor, np.inf))
-    chosen = np.flatnonzero(scores >= cut)
+    chosen = np.flatnonzero(scores >= max(_guess(scores, depth), np.nextafter(floor, np.inf)))
+    if len(chosen) < depth:  # the guess was too high, or there are no more
+        chosen = np.flatnonzero(scores > floor)
     values = scores[chosen]
+    if len(chosen) > depth:
+        kept = values >= _largest(values, depth)
+        chosen, values = chosen[kept], values[kept]
     order = np.lexsort((tie_order[chosen], -values))[:depth]
     return Hits(chosen[order], values[order])
 
 
-def _cut(scores: NDArray[np.float64], depth: int) -> float:
-    """Return the depth-th best score: among those above a guess from a sample, or among all if that fails."""
-    if depth >= len(scores):
-        return -np.inf
-    sample = scores[::SAMPLE]
-    guess = _largest(sample, 2 * depth // SAMPLE + 8)
-    likely = scores[scores >= guess]
-    return _largest(likely if len(likely) >= depth else scores, depth)
+def _guess(scores: NDArray[np.float64], depth: int) -> float:
+    """Return a score that a little over `depth` scores should reach, judged by a sample: most need no look."""
+    return _largest(scores[::SAMPLE], 2 * depth // SAMPLE + 8)
 
 
 def _largest(scores: NDArray[np.float64], place: int) -> float:

@@ -54,4 +54,4 @@ class Dense:
         if not vector.any():
             return Hits(np.array([], np.int64), np.array([]))
         scores = np.where(self.usable, self.vectors @ vector, -np.inf)
-        return best(scores, depth, self.order, -np.inf)
+        return best(scores, depth, self.order)

@@ -7,10 +7,9 @@ comparison sort.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,10 @@ from scipy import sparse
 
 from portrayal.errors import PortrayalError
 from portrayal.language.tokens import Tokeniser, stop_words, words
+from portrayal.stimuli.collections import in_batches
 
-BATCH = (
-    1000  # documents; about a megabyte of text, so that the arrays of a batch stay in the processor's cache
-)
+# About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
+BATCH, CHARACTERS = 1000, 2_000_000
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     tokeniser = Tokeniser(stop_words() if stop is None else stop)
     names: list[str] = []
     blocks: list[_Block] = []
-    for batch in _batches(documents):
+    for batch in in_batches(documents, BATCH, CHARACTERS):
         ids, borders = tokeniser.encode([text for _, text in batch])
         blocks.append(_block(ids, borders, len(names), len(tokeniser.vocabulary)))
         names.extend(name for name, _ in batch)
@@ -158,12 +157,6 @@ def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index
         postings[places], counts[places] = block.postings, block.counts
         cursor[block.words] += block.sizes
     return Index(names, vocabulary, borders, postings, counts, lengths, tokeniser.stop)
-
-
-def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    stream = iter(documents)
-    while batch := list(islice(stream, BATCH)):
-        yield batch
 
 
 def _check_names(names: list[str]) -> None:

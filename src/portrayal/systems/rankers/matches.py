@@ -16,7 +16,7 @@ from portrayal.language.space import WordSpace
 from portrayal.systems.rankers.index import Index
 
 BINS = 30  # 29 of equal width from -1 to 1, and one for the very same word
-QUERY_WORDS = 20  # further words of a query are not looked at
+QUERY_WORDS = 20  # of a longer query, the rarest are looked at
 DOCUMENT_WORDS = 256  # as far as a picture reaches
 
 Array = NDArray[np.float32]

@@ -75,7 +75,7 @@ class Neural:
         idf, examples = _idf(self.first.index), {}
         for text, numbers in candidates.items():
             if len(numbers) > 0:
-                ids = self.first.index.encode(text)[0][:QUERY_WORDS]
+                ids = _query_words(self.first.index, text)
                 view = VIEWS[self.architecture](
                     self.similar, ids, [documents[int(number)] for number in numbers]
                 )
@@ -107,6 +107,15 @@ def neural(
             f"collection {collection.name!r} has no relevant document to train {architecture} on."
         )
     return Neural(architecture, collection, bm25(index), similarities(index, space), settings)
+
+
+def _query_words(index: Index, text: str) -> NDArray[np.int64]:
+    """Return the query's words in order, each once; of a long query the rarest, which say most."""
+    ids = np.array(
+        list(dict.fromkeys(index.numbers[word] for word in words(text) if word in index.numbers)), np.int64
+    )
+    rarest = np.argsort(index.frequencies[ids], kind="stable")[:QUERY_WORDS]
+    return ids[np.sort(rarest)]
 
 
 def _idf(index: Index) -> NDArray[np.float64]:

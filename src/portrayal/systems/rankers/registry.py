@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +21,7 @@ from portrayal.systems.rankers.bm25 import bm25
 from portrayal.systems.rankers.index import Index, build_index
 from portrayal.systems.rankers.qlm import qlm
 from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
+from portrayal.systems.rankers.store import load_index, save_index
 from portrayal.systems.rankers.tfidf import tfidf
 from portrayal.systems.rankers.words import add, si
 
@@ -31,19 +33,38 @@ class Searchable:
     collection: Collection
     folder: Path = Path()  # relative paths in settings start here
     track: Callable[[Any], Any] = iter  # shows progress over the documents
+    kept: Path | None = None  # where indexes are kept on disk, if at all
+    mark: str = ""  # tells the collection from others, for kept indexes
     _indexes: dict[str, Index] = field(default_factory=dict)
 
     def index(self, stop: str = "lucene") -> Index:
         """Return the index without the words of this stop list, made when first asked for."""
         if stop not in self._indexes:
-            self._indexes[stop] = build_index(self.track(self.collection.documents()), stop_words(stop))
+            self._indexes[stop] = self._opened(stop)
         return self._indexes[stop]
+
+    def _opened(self, stop: str) -> Index:
+        """Open the kept index, or make it and, where asked, keep it."""
+        folder = self.kept / f"index-{stop}" if self.kept else None
+        if folder and folder.is_dir():
+            return load_index(folder, self.mark)
+        index = build_index(self.track(self.collection.documents()), stop_words(stop))
+        if folder:
+            save_index(index, folder, self.mark)
+        return index
 
 
 @cache
 def open_searchable(path: Path) -> Searchable:
     """Open a collection once, however many systems of a study search it."""
     return Searchable(read_collection(path))
+
+
+def fingerprint(path: Path) -> str:
+    """Return a hash of a collection's file names and sizes: another collection has another."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    listed = "\n".join(f"{file.name} {file.stat().st_size}" for file in files) or path.name
+    return hashlib.sha256(listed.encode()).hexdigest()[:16]
 
 
 class Lexicality(Settings):
@@ -169,7 +190,12 @@ def make_ranker(name: str, searchable: Searchable, settings: Mapping[str, Any] |
     PortrayalError
         When there is no such ranker or setting.
     """
+    checked = check_settings(name, settings)
+    return RANKERS[name].make(searchable, checked)
+
+
+def check_settings(name: str, settings: Mapping[str, Any] | None = None) -> Settings:
+    """Return the typed settings of the ranker of this name; nothing is made."""
     if name not in RANKERS:
         raise PortrayalError(f"no ranker {name!r}.{nearest(name, RANKERS)} Known: {', '.join(RANKERS)}.")
-    entry = RANKERS[name]
-    return entry.make(searchable, validate(entry.settings, settings or {}, f"ranker {name!r}"))
+    return validate(RANKERS[name].settings, settings or {}, f"ranker {name!r}")

@@ -5,8 +5,7 @@ A sentence encoder reads a few hundred words; what a longer document says after 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.collections import Collection
+from portrayal.stimuli.collections import Collection, in_batches
 from portrayal.study import SystemSettings
 from portrayal.systems import open_system
 from portrayal.systems.rankers.dense import Dense, unit_rows
@@ -37,18 +36,12 @@ def dense_of(collection: Collection, encode: Encode, track: Callable[[Any], Any]
     """Return a ranker over any function from texts to vectors (None for a text without one)."""
     names: list[str] = []
     parts: list[NDArray[np.float64]] = []
-    for batch in _batches(track(collection.documents())):
+    for batch in in_batches(track(collection.documents()), BATCH):
         names.extend(name for name, _ in batch)
         parts.append(_rows(encode([text for _, text in batch])))
     width = max(part.shape[1] for part in parts)
     vectors = np.concatenate([part if part.shape[1] else np.zeros((len(part), width)) for part in parts])
     return Dense(names, unit_rows(vectors), lambda texts: _rows(encode(texts), width))
-
-
-def _batches(documents: Iterator[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    stream = iter(documents)
-    while batch := list(islice(stream, BATCH)):
-        yield batch
 
 
 def _rows(vectors: Sequence[Any], width: int = 0) -> NDArray[np.float64]:

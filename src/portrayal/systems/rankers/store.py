@@ -14,8 +14,11 @@ ARRAYS = ("borders", "postings", "counts", "lengths")
 FORM = 1  # raised when the files change
 
 
-def save_index(index: Index, folder: Path | str) -> None:
-    """Write the index into a folder of its own; `index.json` comes last, so a torn index is never opened."""
+def save_index(index: Index, folder: Path | str, source: str = "") -> None:
+    """Write the index into a folder of its own; `index.json` comes last, so a torn index is never opened.
+
+    `source` is a mark of the collection; `load_index` refuses an index with another.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.json").unlink(missing_ok=True)
@@ -23,11 +26,11 @@ def save_index(index: Index, folder: Path | str) -> None:
         np.save(folder / f"{name}.npy", getattr(index, name))
     for name in ("documents", "words"):
         (folder / f"{name}.json").write_text(json.dumps(list(getattr(index, name))), encoding="utf-8")
-    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop)}
+    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "source": source}
     (folder / "index.json").write_text(json.dumps(about), encoding="utf-8")
 
 
-def load_index(folder: Path | str) -> Index:
+def load_index(folder: Path | str, source: str = "") -> Index:
     """Open a saved index; the arrays stay on disk and are read as they are needed."""
     folder = Path(folder)
     try:
@@ -41,5 +44,9 @@ def load_index(folder: Path | str) -> Index:
     if about.get("form") != FORM:
         raise PortrayalError(
             f"{folder} holds an index of form {about.get('form')}. Expected {FORM}: index again."
+        )
+    if source and about.get("source") != source:
+        raise PortrayalError(
+            f"{folder} holds the index of another collection or of its earlier state. Remove it."
         )
     return Index(**texts, **arrays, stop=frozenset(about["stop"]))

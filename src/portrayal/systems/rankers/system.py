@@ -13,7 +13,6 @@ A question is a query; the answer lists [document, score], best first. The index
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.plain import read_plain
 from portrayal.systems.rankers.base import Ranker
-from portrayal.systems.rankers.registry import make_ranker, open_searchable
+from portrayal.systems.rankers.registry import check_settings, fingerprint, make_ranker, open_searchable
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
 
@@ -76,11 +75,12 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         raise PortrayalError(
             f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
         )
+    check_settings(settings.use, own)  # a misspelt setting is told before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
     return RankerSystem(
         name=settings.name,
         kind="ranker",
-        identity=f"ranker:{settings.use}:{_fingerprint(path)}",
+        identity=f"ranker:{settings.use}:{fingerprint(path)}",
         version=settings.version,
         parameters=settings.parameters,
         limits=replace(settings.limits.limits(), concurrency=1, timeout=PATIENCE),
@@ -90,10 +90,3 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         depth=depth,
         settings=own,
     )
-
-
-def _fingerprint(path: Path) -> str:
-    """Return a hash of the collection's file names and sizes, so that another collection is another system."""
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    listed = "\n".join(f"{file.name} {file.stat().st_size}" for file in files) or path.name
-    return hashlib.sha256(listed.encode()).hexdigest()[:16]

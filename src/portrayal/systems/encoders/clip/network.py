@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -99,6 +100,15 @@ class VisionTransformer(nn.Module):
         x = torch.cat([first, patches], dim=1) + self.positional_embedding.to(patches.dtype)
         x = self.transformer(self.ln_pre(x))
         return self.ln_post(x[:, 0]) @ self.proj
+
+
+def normalised(
+    pixels: Tensor, mean: Sequence[float], deviation: Sequence[float], dtype: torch.dtype
+) -> Tensor:
+    """Return 8-bit pixels (batch x side x side x 3) normalised, channels first, on their device."""
+    scale = torch.tensor([1 / (255 * d) for d in deviation], device=pixels.device)
+    shift = torch.tensor([m / d for m, d in zip(mean, deviation, strict=True)], device=pixels.device)
+    return (pixels.float() * scale - shift).permute(0, 3, 1, 2).to(dtype)
 
 
 class Clip(nn.Module):

@@ -1,0 +1,175 @@
+"""The captions audit against its peers, each printed as a ratio: WordNet, logistic regressions, captions per second.
+
+    python benchmarks/captions.py [wordnet] [regressions] [parsing]
+
+`wordnet` needs nltk and `regressions` scikit-learn, both in the extra [test].
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+sys.path.insert(0, str(Path(__file__).parent))
+GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
+SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
+TYPES, SPLITS = 500, 1000  # the paper's grid
+SIZES = (50, 100, 200, 400, 800)  # images that show an object; five objects x 1,000 splits are 5,000 fits
+
+
+def wordnet() -> None:
+    import nltk
+
+    import nltk_corpus
+    from portrayal.language.wordnet import load
+
+    table = load()
+    words = [word for text in gold()["caption"] for word in text.lower().strip(".").split()] * 12
+    with tempfile.TemporaryDirectory() as root, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folder = nltk_corpus.write(table, Path(root) / "corpora" / "wordnet")
+        nltk.data.path.append(root)
+        from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+        peer = WordNetCorpusReader(str(folder), None)
+
+        def theirs() -> None:
+            for word in words:
+                found = peer.synsets(word, "n") or peer.synsets(word)
+                _ = found[0].name() if found else None
+
+        ours_each = [timed(lambda: table.most_common_of(words, "n")) for _ in range(7)]
+        theirs_each = [timed(theirs) for _ in range(3)]
+    ours, peers = len(words) / statistics.median(ours_each), len(words) / statistics.median(theirs_each)
+    print(f"WordNet, most common synset of {len(words):,} words of captions: ours {ours:,.0f} a second, "
+          f"NLTK {peers:,.0f}: ratio {ours / peers:.0f}")  # fmt: skip
+
+
+def regressions() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    from portrayal.stats.logistic import fit
+
+    spent, ratios, worst = 0.0, [], 0.0
+    for number, size in enumerate(SIZES):
+        features, outcome, train = simulated(number, size)
+        start = time.process_time()
+        found = fit(features, outcome, train)
+        ours = time.process_time() - start
+        spent += ours
+        tried = range(0, SPLITS, SPLITS // 10)
+        start = time.process_time()
+        peers = [
+            LogisticRegression(C=1.0, tol=1e-6, max_iter=10_000).fit(
+                features[train[:, i]], outcome[train[:, i]]
+            )
+            for i in tried
+        ]
+        theirs = (time.process_time() - start) / len(peers)
+        gap = max(
+            np.abs(found.coefficients[:, i] - p.coef_[0]).max() for i, p in zip(tried, peers, strict=True)
+        )
+        worst = max(worst, gap)
+        ratios.append(theirs / (ours / SPLITS))
+        print(f"logistic regression, {size} images, {features.shape[1]} features: ours {1000 * ours / SPLITS:.2f} ms a fit, "
+              f"scikit-learn {1000 * theirs:.2f} ms: ratio {ratios[-1]:.1f}; largest difference of a coefficient {gap:.1e}; "
+              f"largest gradient {found.gradient.max():.1e}")  # fmt: skip
+    fits = len(SIZES) * SPLITS
+    grid = spent / fits * TYPES * SPLITS
+    print(f"smallest ratio {min(ratios):.1f}, largest difference {worst:.1e}; {fits:,} fits took {spent:.0f} s: "
+          f"the grid of {TYPES} x {SPLITS:,} would take {grid / 60 / 2:.0f} minutes on 2 cores (processor time)")  # fmt: skip
+
+
+def simulated(seed: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes and places of 500 object types, a few in each image, the group, and 1,000 splits."""
+    rng = np.random.default_rng(seed)
+    chance = np.minimum(8 / np.arange(1, TYPES + 1), 0.9)  # common and rare types
+    present = rng.random((size, TYPES)) < chance
+    features = np.hstack([present * rng.random((size, TYPES)) / 2, present * rng.random((size, TYPES)) / 2])
+    features = np.column_stack([features, rng.random(size) < 0.5])
+    outcome = rng.random(size) < 1 / (1 + np.exp(-(3 * features[:, 0] + features[:, -1] - 1)))
+    return features, outcome, rng.random((size, SPLITS)).argsort(axis=0) < round(0.7 * size)
+
+
+def parsing() -> None:
+    from portrayal.audits.captions import parsing_bar
+    from portrayal.measures.captions.audit import measure_system
+    from portrayal.measures.captions.mentions import read_captions
+    from portrayal.measures.captions.options import Options
+    from portrayal.measures.captions.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+
+    human, system, people = real_captions() if SHARED.exists() else made_captions()
+    images = sorted(set(system["image"]))
+    stages = Stages(images, people=people.select(*PEOPLE))
+    start = time.perf_counter()
+    for captions, stage in ((human, HUMAN_CAPTIONS), (system, SYSTEM_CAPTIONS)):
+        with parsing_bar(stage) as bar:
+            stages = stages.with_system(*read_captions(captions, stage, images, processes=2, progress=bar))
+    parsed = time.perf_counter() - start
+    found = measure_system(stages, "benchmark", Options(permutations=199, bootstraps=50))
+    total = time.perf_counter() - start
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    processor = sum(u.ru_utime + u.ru_stime for u in used)
+    memory = sum(u.ru_maxrss for u in used) / 1e6
+    print(f"{len(stages.captions):,} captions of {len(images):,} images: parsed in {parsed:.0f} s, parsed and measured in "
+          f"{total:.0f} s ({len(found.rows):,} rows); processor time of all processes {processor:.0f} s; resident memory, "
+          f"parent and largest child, {memory:.2f} GB")  # fmt: skip
+
+
+def real_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """100,000 captions: three systems as three samples of an image, and human captions of the same and other images."""
+    systems = pl.read_csv(SHARED / "captions.csv.gz")
+    ages = pl.read_csv(SHARED / "age_dataset.csv.gz").filter(pl.col("source") == "human")
+    val = pl.read_csv(SHARED / "human_captions_val2017.csv.gz")
+    text = [pl.col("image_id").cast(pl.String).alias("image"), pl.col("caption").alias("text")]
+    human = pl.concat([ages.select(text), val.select(text)])
+    system = systems.select(text)
+    # Images that no system captioned get their first human caption as a stand-in, so that all 100,000 are measured.
+    rest = human.filter(~pl.col("image").is_in(system["image"].unique().to_list()))
+    system = pl.concat([system, rest.unique("image", maintain_order=True)])
+    human = human.head(100_000 - len(system))
+    people = systems.filter(pl.col("gender").is_in(["female", "male"])).unique("image_id").select(
+        pl.col("image_id").cast(pl.String).alias("image"), pl.lit("gender").alias("axis"), pl.col("gender").alias("group"),
+        pl.lit("words of the human captions").alias("assigned_by"),
+    )  # fmt: skip
+    return human, system, people
+
+
+def made_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """100,000 captions made from the gold ones, each with a number of its own so that none is parsed twice."""
+    texts = gold()["caption"].to_list()
+    rows = [(str(i // 2), f"{texts[i % len(texts)].rstrip('.')} near {i} trees.") for i in range(100_000)]
+    table = pl.DataFrame(rows, schema=["image", "text"], orient="row")
+    images = table["image"].unique()
+    people = pl.DataFrame({"image": images, "axis": "gender", "assigned_by": "chance"}).with_columns(
+        pl.when(pl.col("image").cast(pl.Int64) % 2 == 0)
+        .then(pl.lit("female"))
+        .otherwise(pl.lit("male"))
+        .alias("group")
+    )
+    return table[::2], table[1::2], people
+
+
+def gold() -> pl.DataFrame:
+    return pl.read_ndjson(GOLD)
+
+
+def timed(work) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+PARTS = {"wordnet": wordnet, "regressions": regressions, "parsing": parsing}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PARTS:
+        PARTS[name]()

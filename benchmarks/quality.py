@@ -1,0 +1,39 @@
+"""How good the rankers are on collections with judgments: MAP, nDCG@10 and P@10, and seconds, one line each.
+
+python benchmarks/quality.py ../shared/data/ir/time --rankers bm25 qlm tfidf add si sentence drmm matchpyramid
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from portrayal.measures.quality import mean_quality
+from portrayal.stimuli.collections import read_collection
+from portrayal.systems.rankers.base import rank
+from portrayal.systems.rankers.registry import Searchable, make_ranker
+
+MEASURES = ("map", "ndcg_cut_10", "P_10")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("collections", nargs="*", default=["../shared/data/ir/time"])
+    parser.add_argument("--rankers", nargs="+", default=["bm25", "qlm", "tfidf", "add", "si"])
+    options = parser.parse_args()
+    print(f"{'collection':12}{'ranker':14}{'map':>8}{'ndcg@10':>9}{'P@10':>8}{'seconds':>9}")
+    for path in options.collections:
+        searchable = Searchable(read_collection(path))
+        for name in options.rankers:
+            start = time.perf_counter()
+            run = rank(searchable.collection, make_ranker(name, searchable))
+            found = mean_quality(run, searchable.collection.gains, measures=MEASURES)
+            seconds = time.perf_counter() - start
+            figures = "".join(
+                f"{found[measure]:>{width}.3f}" for measure, width in zip(MEASURES, (8, 9, 8), strict=True)
+            )
+            print(f"{searchable.collection.name:12}{name:14}{figures}{seconds:9.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Index and search beside bm25s with numba, in one run, printed as ratios.
+
+100,000 documents of 200 words (Zipf over 200,000 terms, seed 0) and 250 queries at depth 1,000; then 528,000
+documents end to end, streamed. Every part runs in a process of its own, so that its peak memory is its own. bm25s
+and numba go into a virtual environment under build/.
+
+    python benchmarks/search.py                      all parts
+    python benchmarks/search.py --documents 20000    smaller; leaves the 528,000 out
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+PEERS = ROOT / "build" / "peers"
+WORDS, TERMS, QUERIES, DEPTH, LARGE = 200, 200_000, 250, 1000, 528_000
+QUERY_WORDS = 5
+
+
+def documents(count: int, seed: int = 0) -> Iterator[str]:
+    """Stream documents of words w0, w1 ... drawn by Zipf's law."""
+    generator = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, TERMS + 1)
+    sums = np.cumsum(shares / shares.sum())
+    terms = np.array([f"w{number}" for number in range(TERMS)], dtype=object)
+    for start in range(0, count, 10_000):
+        drawn = np.searchsorted(sums, generator.random((min(10_000, count - start), WORDS)))
+        yield from (" ".join(row) for row in terms[drawn])
+
+
+def queries(texts: Iterator[str] | list[str], seed: int = 0) -> list[str]:
+    """Draw queries of five words each, from one of the first documents each."""
+    generator = np.random.default_rng(seed)
+    return [
+        " ".join(generator.choice(text.split(), QUERY_WORDS))
+        for text, _ in zip(texts, range(QUERIES), strict=False)
+    ]
+
+
+def ours(count: int) -> dict[str, float]:
+    from portrayal.systems.rankers.bm25 import bm25
+    from portrayal.systems.rankers.index import build_index
+
+    texts = list(documents(count))
+    named = [(str(number), text) for number, text in enumerate(texts)]
+    start = time.perf_counter()
+    index = build_index(named)
+    ranker = bm25(index)  # bm25s weighs words while it indexes, so weighing counts here too
+    indexed = time.perf_counter() - start
+    asked = dict(enumerate(queries(texts)))
+    return {"index": count / indexed, "search": QUERIES / _best_of(lambda: ranker.search(asked, DEPTH))}
+
+
+def peer(count: int) -> dict[str, float]:
+    import bm25s
+
+    texts = list(documents(count))
+    start = time.perf_counter()
+    ranker = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend="numba")
+    ranker.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
+    indexed = time.perf_counter() - start
+    asked = queries(texts)
+
+    def search() -> None:
+        tokens = bm25s.tokenize(asked, show_progress=False)
+        ranker.retrieve(tokens, k=DEPTH, show_progress=False)
+
+    search()  # numba compiles here
+    return {"index": count / indexed, "search": QUERIES / _best_of(search)}
+
+
+def large(count: int) -> dict[str, float]:
+    from portrayal.systems.rankers.bm25 import bm25
+    from portrayal.systems.rankers.index import build_index
+
+    start = time.perf_counter()
+    index = build_index((str(number), text) for number, text in enumerate(documents(LARGE)))
+    ranker = bm25(index)
+    asked = dict(enumerate(queries(documents(QUERIES))))
+    found = ranker.search(asked, DEPTH)
+    results = sum(len(hits.numbers) for hits in found.values())
+    return {"seconds": time.perf_counter() - start, "documents": LARGE, "results": results}
+
+
+def gsr(count: int) -> dict[str, float]:
+    import search_gsr
+
+    return search_gsr.gsr(count)
+
+
+PARTS: dict[str, Callable[[int], dict[str, float]]] = {"ours": ours, "peer": peer, "gsr": gsr, "large": large}
+
+
+def run(part: str, count: int) -> dict[str, float]:
+    """Run one part in a process of its own; bm25s and numba are only in the peers' environment."""
+    python = _peer_python() if part == "peer" else sys.executable
+    command = [python, __file__, "--part", part, "--documents", str(count)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{part} failed: {done.stderr.strip().splitlines()[-1]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--part", choices=PARTS)
+    options = parser.parse_args()
+    if options.part:
+        found = PARTS[options.part](options.documents)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(json.dumps({**found, "peak_gb": peak}))
+        return
+    mine, theirs = run("ours", options.documents), run("peer", options.documents)
+    print(f"{options.documents:,} documents of {WORDS} words, {QUERIES} queries at depth {DEPTH:,}")
+    for what, unit in (("index", "documents/s"), ("search", "queries/s")):
+        ratio = mine[what] / theirs[what]
+        print(
+            f"{what:8} portrayal {mine[what]:10,.0f}  bm25s+numba {theirs[what]:10,.0f} {unit}  ratio {ratio:.2f}"
+        )
+    print(f"memory   portrayal {mine['peak_gb']:10.2f}  bm25s+numba {theirs['peak_gb']:10.2f} GB at the peak")
+    lists = run("gsr", options.documents)
+    print(
+        f"GSR      {QUERIES} lists of {DEPTH:,} in {lists['seconds']:.1f} s ({lists['with_words']:.1f} s with reading the words, "
+        f"{lists['processor']:.1f} s of processor time, "
+        f"{lists['peak_gb']:.2f} GB at the peak); a loop over documents {lists['loop']:,.0f} s, ratio "
+        f"{lists['loop'] / lists['with_words']:.0f}, apart by {lists['apart']:.0e}"
+    )
+    if options.documents >= 100_000:
+        whole = run("large", LARGE)
+        print(
+            f"large    {LARGE:,} documents end to end in {whole['seconds']:.0f} s, {whole['peak_gb']:.2f} GB at the peak"
+        )
+
+
+def _best_of(search: Callable[[], object], times: int = 5) -> float:
+    """Return the shortest of several timings: the others measure what else the machine did."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        search()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def _peer_python() -> str:
+    """Return the interpreter that has bm25s and numba, made on first use."""
+    python = PEERS / "bin" / "python"
+    if not (PEERS / "ready").exists():
+        venv.create(PEERS, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "bm25s", "numba", "scipy"], check=True)
+        (PEERS / "ready").touch()
+    return str(python)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Count emotion words in recorded captions of SOBEM's photographs, from Python.
+
+    python examples/emotion_words.py captions.jsonl.gz
+
+Each line of the file is one caption with subject, emotion, intensity, condition and take. The same as a study:
+audit = "associations/emotion_words"; see docs/experiments.md.
+"""
+
+import sys
+
+import polars as pl
+
+from portrayal.measures.emotion_words import emotion_words
+from portrayal.stimuli.datasets import sobem
+
+
+def main(path: str) -> None:
+    captions = sobem.recorded_captions(path).with_columns(system=pl.lit("recorded captioner"))
+    table = emotion_words(captions, sobem.emotion_lexicon()).results
+    print(
+        f"{captions.height:,} captions of {captions['stimulus'].n_unique()} photographs, per 1,000 captions:"
+    )
+    for row in table.filter(pl.col("measure") == "emotion_words").iter_rows(named=True):
+        print(f"  {row['group']:<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
+    print("as often for objectified as for nonobjectified individuals:")
+    for row in table.filter(pl.col("measure") == "emotion_word_ratio").iter_rows(named=True):
+        print(
+            f"  {row['group']:<34} {row['value']:7.4f}  ({row['low']:.4f} to {row['high']:.4f}), p = {row['p']:.3f}"
+        )
+    print("words of an emotion for a neutral face, per 1,000 captions:")
+    for row in table.filter(pl.col("measure") == "false_mention").iter_rows(named=True):
+        print(f"  {row['group']:<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,240 @@
+"""The captions audit in words: findings with the mitigation of section 5.2, and the tables to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.base import Finding, Measured, ReportTable
+from portrayal.measures.captions.audit import measure_name
+from portrayal.measures.captions.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
+from portrayal.measures.captions.techniques import TECHNIQUES
+
+# Shares over all images that are told when their interval lies above chance.
+SHARES = {
+    measure_name(*parts): what
+    for parts, what in (
+        (
+            ("demeaning", "context-specific harms", "any context-specific harm"),
+            "use a word that demeans the person in this context",
+        ),
+        (
+            ("demeaning", "identity adjectives used as nouns", "any identity adjective used as a noun"),
+            "reduce a person to an adjective",
+        ),
+        (("demeaning", "demeaning words", "demeaning word"), "use a word known to be demeaning"),
+        (
+            ("denying self-identification", "identity terms imposed", "identity term imposed on any axis"),
+            "impose an identity the human captions do not have",
+        ),
+        (
+            ("stereotyping", "words included wrongly", "word correlated with a group included wrongly"),
+            "include a word that is not there and goes with a group",
+        ),
+        (
+            (
+                "erasing",
+                "artifacts not recognised",
+                "not recognised, beyond other objects of the same images",
+            ),
+            "do not recognise a group's artifacts, beyond what they leave out of other things",
+        ),
+    )
+}
+FLOOR = 0.005
+
+
+def find_sentences(measured: Measured) -> list[Finding]:
+    """Return a sentence for each finding: who is harmed, how much, where it can have arisen, what may be done."""
+    table = measured.results.with_row_index("row")
+    found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table), *_stereotypes(table)]
+    found.sort(key=lambda finding: -_size(measured.results, finding.row))
+    told = {measured.results["system"][finding.row] for finding in found}
+    return [*found, *_nothing(table, told)]
+
+
+def _size(results: pl.DataFrame, row: int) -> float:
+    return abs(results["value"][row] or 0.0)
+
+
+def _at_system(table: pl.DataFrame) -> pl.DataFrame:
+    return table.filter(pl.col("note").str.starts_with(SYSTEM_CAPTIONS))
+
+
+def _omissions(table: pl.DataFrame) -> Iterator[Finding]:
+    measure = measure_name("demeaning", "people not mentioned", "person not mentioned")
+    for r in _significant(_at_system(table), measure):
+        less, more = _order(r)
+        yield Finding(
+            f"{r['system']} leaves out people annotated {more} more often than people annotated {less}:"
+            f" {_percent(abs(r['value']))} of captions more ({_interval(r)}). {_advice(r)}",
+            r["row"],
+        )
+
+
+def _errors(table: pl.DataFrame) -> Iterator[Finding]:
+    measure = measure_name("beside every harm", "group words", "wrong group word")
+    for r in _significant(_at_system(table), measure):
+        less, more = _order(r)
+        silent = _silence(table, r["system"])
+        yield Finding(
+            f"{r['system']} uses the wrong group word more often for people annotated {more} than for people annotated {less}:"
+            f" {_percent(abs(r['value']))} of captions more ({_interval(r)}).{silent}",
+            r["row"],
+        )
+
+
+def _silence(table: pl.DataFrame, system: str) -> str:
+    """Neutral wording and omission beside the error."""
+    parts = []
+    for quantity in ("neutral wording", "person not mentioned"):
+        measure = measure_name("beside every harm", "group words", quantity)
+        rows = _at_system(table).filter(
+            (pl.col("measure") == measure) & (pl.col("system") == system) & pl.col("contrast").is_null()
+        )
+        told = ", ".join(
+            f"{group.partition(': ')[2]} {_percent(value)}"
+            for group, value in rows.select("group", "value").iter_rows()
+        )
+        parts.append(f"{quantity}: {told}")
+    return f" Beside it, {'; '.join(parts)}."
+
+
+def _differences(table: pl.DataFrame) -> Iterator[Finding]:
+    for measure, what in (
+        (measure_name("reifying", "markedness", "race named"), "names the race"),
+        (measure_name("reifying", "markedness", "gender named"), "marks the gender with an adjective"),
+    ):
+        for r in _significant(_at_system(table), measure):
+            less, more = _order(r)
+            yield Finding(
+                f"{r['system']} {what} of people annotated {more} more often than of people annotated {less}:"
+                f" {_percent(abs(r['value']))} of captions more ({_interval(r)}).",
+                r["row"],
+            )
+
+
+def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
+    """Objects, tuples and looks that go with the group beyond chance."""
+    pair = {
+        measure_name(
+            "stereotyping", "objects correctly mentioned", "objects whose mention depends on the group"
+        ): (
+            "mentions depicted objects more readily for one group than for the other, their size and place held fixed"
+        ),
+        **{
+            measure_name(
+                "stereotyping", "differing tuples", f"{kind} tuples"
+            ): f"speaks of different {kind}s for the two groups"
+            for kind in ("object", "attribute", "relation")
+        },
+    }
+    for measure, what in pair.items():
+        for r in _significant(_at_system(table), measure):
+            groups = r["contrast"].replace(" minus ", " and ")
+            yield Finding(f"{r['system']} {what} ({groups}, n = {r['n']}). {_advice(r)}", r["row"])
+    looks = measure_name("reifying", "looks predict the group term", "looks predict the group term")
+    p = pl.coalesce("p_adjusted", "p")
+    for r in _at_system(table).filter((pl.col("measure") == looks) & (p < 0.05)).iter_rows(named=True):
+        group = r["group"].partition(": ")[2]
+        yield Finding(
+            f"{r['system']} uses the term for people annotated {group} by their looks: visible characteristics predict it with an"
+            f" area under the curve of {0.5 + r['value']:.2f} (n = {r['n']}). {_advice(r)}",
+            r["row"],
+        )
+
+
+def _nothing(table: pl.DataFrame, told: set[str]) -> Iterator[Finding]:
+    """Say so where no technique found anything, and what that does not mean."""
+    rows = _at_system(table).unique("system", keep="first", maintain_order=True)
+    for r in rows.filter(~pl.col("system").is_in(list(told))).iter_rows(named=True):
+        yield Finding(
+            f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read"
+            " by people.",
+            r["row"],
+        )
+
+
+def _shares(table: pl.DataFrame) -> Iterator[Finding]:
+    for measure, what in SHARES.items():
+        chosen = _at_system(table).filter(
+            (pl.col("measure") == measure) & pl.col("contrast").is_null() & (pl.col("low") > FLOOR)
+        )
+        for r in chosen.iter_rows(named=True):
+            group = str(r["group"])
+            if group != "all" and "erasing" not in measure:
+                continue
+            whose = "" if group == "all" else f" ({group.partition(': ')[2]})"
+            bound = "at most " if "upper bound" in r["note"] else ""
+            yield Finding(
+                f"Captions of {r['system']} {what}{whose} in {bound}{_percent(r['value'])} of cases ({_interval(r)})."
+                f" {_advice(r)}",
+                r["row"],
+            )
+
+
+def _significant(table: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
+    p = pl.coalesce("p_adjusted", "p")
+    chosen = table.filter((pl.col("measure") == measure) & pl.col("contrast").is_not_null() & (p < 0.05))
+    return chosen.to_dicts()
+
+
+def _order(r: dict[str, Any]) -> tuple[str, str]:
+    """Return (the group with less, the group with more) of a contrast 'a minus b'."""
+    first, _, second = r["contrast"].partition(" minus ")
+    return (second, first) if r["value"] > 0 else (first, second)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _interval(r: dict[str, Any]) -> str:
+    return f"95% interval {_percent(r['low'])} to {_percent(r['high'])}, n = {r['n']}"
+
+
+def _advice(r: dict[str, Any]) -> str:
+    """Where it can have arisen, and what section 5.2 suggests for this pair of stages."""
+    head = r["note"].partition(";")[0]
+    stage, _, truth = head.partition(" against ")
+    arises = where_it_arises(stage, truth or None)
+    return f"{arises[0].upper()}{arises[1:]}. {mitigation(stage, truth or None)}"
+
+
+def report_tables(measured: Measured) -> list[ReportTable]:
+    """Return the needs of every technique, the cases to read, faults, and the techniques' own tables."""
+    tables = measured.tables
+    needs = pl.DataFrame(
+        [
+            {"technique": t.key, "needs": t.needs, "a missing stage means": t.missing}
+            for t in TECHNIQUES.values()
+        ]
+    )
+    found = [
+        ReportTable("needs", "What each technique needs", "And what it means when a stage is absent.", needs)
+    ]
+    texts = {
+        "faults": (
+            "Captions and boxes that are not as they should be",
+            "Counted and named; the first image of each.",
+        ),
+        "objects": (
+            "Objects correctly mentioned",
+            "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
+        ),
+        "tuples": (
+            "Tuples that differ most between groups",
+            "Shares of captions that mention a person, Holm-corrected.",
+        ),
+        "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
+        "overlaps": (
+            "How the scenarios of wrong inclusions overlap",
+            "A case is counted once, in this order.",
+        ),
+    }
+    for name, (title, text) in texts.items():
+        if name in tables and len(tables[name]):
+            found.append(ReportTable(name, title, text, tables[name].head(60)))
+    return found

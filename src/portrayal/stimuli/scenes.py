@@ -1,0 +1,165 @@
+"""Generated scenes: people, what they wear, do and have around them, described in words and never drawn.
+
+A scene stands for a photograph in the demonstration and in calibration. Its labels, boxes and annotations are known
+exactly, so a harm planted in captions of it can be counted. Worlds differ in what goes with which group.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+import polars as pl
+
+from portrayal.measures.captions.mentions import with_synsets
+from portrayal.measures.captions.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
+
+NOUN = {"female": "woman", "male": "man"}
+ACTIONS = {"holding": ("hold", "ball"), "carrying": ("carry", "umbrella"), "reading": ("read", "book")}
+PLACES = ("park", "kitchen", "garden")
+COLORS = ("red", "blue")
+THINGS = ("dog", "bicycle", "cup")
+ASSIGNED = "the generator of the scenes"
+
+
+@dataclass(frozen=True)
+class World:
+    """What is in scenes, where it differs from chance: probabilities by group of the axis gender."""
+
+    red: Mapping[str, float] = field(default_factory=lambda: {"female": 0.5, "male": 0.5})
+    dog: Mapping[str, float] = field(default_factory=lambda: {"female": 0.4, "male": 0.4})
+    purse: Mapping[str, float] = field(default_factory=lambda: {"female": 0.0, "male": 0.0})
+    wheelchair: float = 0.0
+    elderly: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One scene."""
+
+    image: str
+    gender: str
+    skin: str
+    worn: str  # dress or jacket
+    action: str
+    color: str  # of what is held
+    things: tuple[str, ...]
+    place: str
+    elderly: bool = False
+    unsaid: tuple[str, ...] = ()  # depicted, and too small for a caption to speak of
+
+    def content(self) -> str:
+        """Return the scene as a system is shown it: JSON, without the name of the image."""
+        return json.dumps(
+            {key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True
+        )
+
+
+def read_scene(image: str, content: str) -> Scene:
+    """Return the scene of a stimulus."""
+    data = json.loads(content)
+    return Scene(image, **{**data, "things": tuple(data["things"]), "unsaid": tuple(data["unsaid"])})
+
+
+def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[Scene]:
+    """Return `number` scenes; groups are even and independent of all but what the world ties to them."""
+    world = world or World()
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 2, (number, 2)).tolist()
+    choices = rng.integers(0, 6, (number, 3)).tolist()
+    chances = rng.random((number, 7)).tolist()
+    return [
+        _scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world)
+        for i in range(number)
+    ]
+
+
+def _scene(image: str, man: int, light: int, chosen: list[int], chance: list[float], world: World) -> Scene:
+    gender = ("female", "male")[man]
+    things = ["dog"] if chance[0] < world.dog[gender] else []
+    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < 0.4]
+    things += ["wheelchair"] if chance[3] < world.wheelchair else []
+    return Scene(
+        image=image,
+        gender=gender,
+        skin=("darker", "lighter")[light],
+        worn=("dress", "jacket")[chosen[0] % 2],
+        action=list(ACTIONS)[chosen[1] % 3],
+        color="red" if chance[4] < world.red[gender] else "blue",
+        things=tuple(things),
+        place=PLACES[chosen[2] % 3],
+        elderly=chance[5] < world.elderly,
+        unsaid=("purse",) if chance[6] < world.purse[gender] else (),
+    )
+
+
+def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
+    """Return the scenes as a Stimuli table, with the person's groups as factors."""
+    rows = [
+        {
+            "stimulus": scene.image,
+            "kind": "text",
+            "content": scene.content(),
+            "hash": hashlib.sha256(f"{scene.image} {scene.content()}".encode()).hexdigest(),
+            "source": "generated scene, described in words",
+            "license": "Apache-2.0",
+            "consent": "generated",
+            "gender": scene.gender,
+            "skin": scene.skin,
+        }
+        for scene in scenes
+    ]
+    return pl.DataFrame(rows)
+
+
+def as_stages(scenes: Sequence[Scene], seed: int = 0) -> Stages:
+    """Return the human labels, boxes and annotations of the scenes."""
+    rng = np.random.default_rng([seed, 1])
+    said = [row for scene in scenes for row in _labels(scene)]
+    boxes = [box for scene in scenes for box in _boxes(scene, rng)]
+    people = [
+        (scene.image, axis, group, ASSIGNED)
+        for scene in scenes
+        for axis, group in (("gender", scene.gender), ("skin", scene.skin))
+    ]
+    return Stages(
+        images=[scene.image for scene in scenes],
+        mentions=with_synsets(said, HUMAN_LABELS),
+        boxes=pl.DataFrame(boxes, schema=BOXES, orient="row"),
+        people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
+    )
+
+
+def nouns(scene: Scene) -> list[str]:
+    """Return everything depicted but the person."""
+    return [scene.worn, ACTIONS[scene.action][1], *scene.things, scene.place, *scene.unsaid]
+
+
+def _labels(scene: Scene) -> list[tuple]:
+    who, (verb, held) = NOUN[scene.gender], ACTIONS[scene.action]
+    rows: list[tuple] = [(scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))]
+    rows.append((scene.image, 0, "attribute", held, scene.color, None))
+    if scene.elderly:
+        rows.append((scene.image, 0, "attribute", who, "elderly", None))
+    rows.append((scene.image, 0, "relation", who, "in", scene.worn))
+    rows.append((scene.image, 0, "relation", who, verb, held))
+    around = [f"{verb} next to", "next to"]
+    rows += [(scene.image, 0, "relation", who, words, thing) for words in around for thing in scene.things]
+    rows += [(scene.image, 0, "relation", who, words, scene.place) for words in (f"{verb} in", "in")]
+    return rows
+
+
+def _boxes(scene: Scene, rng: np.random.Generator) -> list[tuple]:
+    from portrayal.measures.captions.mentions import synset_of
+
+    rows = [(scene.image, synset_of(NOUN[scene.gender], "n"), *_box(rng, 0.35, 0.6))]
+    rows += [(scene.image, synset_of(noun, "n"), *_box(rng, 0.1, 0.4)) for noun in nouns(scene)]
+    return rows
+
+
+def _box(rng: np.random.Generator, least: float, most: float) -> tuple[float, float, float, float]:
+    width, height = rng.uniform(least, most, 2)
+    return float(rng.uniform(0, 1 - width)), float(rng.uniform(0, 1 - height)), float(width), float(height)

@@ -1,0 +1,124 @@
+"""A captioning model on this machine, through transformers: `use = "transformers"` (extra [torch]).
+
+    parameters = { model = "path/to/model", samples = 3, max_new_tokens = 40, prompt = "" }
+
+`model` is a folder with weights and a processor, or a name transformers can find in its cache. With several samples the
+model draws them (seeded); with one it decodes greedily. Pictures never leave the machine.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.plain import read_plain
+
+
+class LocalParameters(Settings):
+    """How the model is asked."""
+
+    model: str = Field(min_length=1)
+    samples: int = Field(1, ge=1, le=50)
+    max_new_tokens: int = Field(40, ge=1, le=500)
+    temperature: float = Field(1.0, gt=0)
+    prompt: str = ""
+    device: str = "cpu"
+    seed: int = 0
+
+
+@dataclass
+class TransformersCaptioner(BaseSystem):
+    """Captions pictures with a vision-to-text model; the model is loaded when first asked."""
+
+    batch: int = 4
+    settings: LocalParameters | None = None
+    path: str = ""
+    _loaded: tuple[Any, Any] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Caption the pictures, one after the other: memory stays that of one picture."""
+        return [Answer(json.dumps(self.captions(question)).encode()) for question in questions]
+
+    def captions(self, question: Question) -> list[str]:
+        """Return the captions of one picture."""
+        import torch
+        from PIL import Image
+
+        settings = _set(self.settings)
+        if self._loaded is None:
+            self._loaded = load_model(self.path, settings.device)
+        model, processor = self._loaded
+        picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
+        given = {"text": settings.prompt} if settings.prompt else {}
+        inputs = processor(images=picture, return_tensors="pt", **given).to(settings.device)
+        torch.manual_seed(settings.seed + question.repeat)
+        drawn = (
+            {"do_sample": True, "temperature": settings.temperature}
+            if settings.samples > 1
+            else {"do_sample": False}
+        )
+        with torch.inference_mode():
+            tokens = model.generate(
+                **inputs,
+                max_new_tokens=settings.max_new_tokens,
+                num_return_sequences=settings.samples,
+                **drawn,
+            )
+        return [text.strip() for text in processor.batch_decode(tokens, skip_special_tokens=True)]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read plain data."""
+        return read_plain(self.kind, answer)
+
+
+def load_model(path: str, device: str) -> tuple[Any, Any]:
+    """Load model and processor from a folder or transformers' cache; nothing is fetched."""
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError:
+        raise MissingExtra("a local captioner", "torch") from None
+    try:
+        processor = transformers.AutoProcessor.from_pretrained(path, local_files_only=True)
+        model = _auto_class(transformers).from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise PortrayalError(
+            f"the model {path!r} cannot be loaded: {str(error).splitlines()[0]} Expected a folder with weights and a processor."
+        ) from None
+    return model.to(device).eval(), processor
+
+
+def _auto_class(transformers: Any) -> Any:
+    """The class for image-to-text models; transformers renamed it in version 5."""
+    return getattr(transformers, "AutoModelForImageTextToText", None) or transformers.AutoModelForVision2Seq
+
+
+def _set(settings: LocalParameters | None) -> LocalParameters:
+    if settings is None:
+        raise PortrayalError("a local captioner needs the parameter model.")
+    return settings
+
+
+def open_system(settings: SystemSettings, folder: Path) -> TransformersCaptioner:
+    """Open a local captioner."""
+    parameters = validate(LocalParameters, settings.parameters, f"system {settings.name!r}: parameters")
+    local = folder / parameters.model
+    return TransformersCaptioner(
+        name=settings.name,
+        kind="captioner",
+        identity=f"transformers captioner: {parameters.model}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        settings=parameters,
+        path=str(local) if local.exists() else parameters.model,
+    )

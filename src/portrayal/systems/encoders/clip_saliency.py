@@ -1,0 +1,160 @@
+"""Saliency of a CLIP as a system: `use = "clip_saliency"`, asked by `audit = "associations/saliency"`.
+
+Each stimulus is a picture with the prompt before ' | ' in its id. The answer holds the map on the network's grid and the
+share of its mass on face, torso and background; as rows of a tagger, the regions (and the grid's cells) are tags and the
+shares their confidence. `boxes` names a table with the face of each picture (name, left, top, right, bottom, as shares of
+the cut-out square); left out, a face detector looks for it. `masks` names a folder of masks (`NAME.REGION.png`) instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.measures.saliency import face_regions, region_shares
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
+from portrayal.systems.encoders.clip_encoder import ClipTowers, find_model, fingerprint
+from portrayal.systems.encoders.pictures import open_image
+from portrayal.systems.replay import read_table
+
+SEPARATOR = " | "
+
+
+class SaliencySettings(Settings):
+    """Which model, and where the regions come from."""
+
+    path: str
+    architecture: str | None = None
+    device: str = "auto"
+    boxes: str | None = None
+    masks: str | None = None
+    download: bool = False
+
+
+@dataclass
+class ClipSaliency(BaseSystem):
+    """A CLIP asked where it looks."""
+
+    batch: int = 8
+    own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
+    path: Path = field(default_factory=Path)
+    folder: Path = field(default_factory=Path)
+    _towers: ClipTowers | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Draw the maps in another thread."""
+        return await asyncio.to_thread(lambda: [self._one(question) for question in questions])
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Return regions and cells as tags; a map without mass has none."""
+        try:
+            data = json.loads(answer.raw)
+            rows = [
+                {"tag": name, "confidence": share}
+                for name, share in data["shares"].items()
+                if share is not None
+            ]
+            return rows + [
+                {"tag": f"cell {y} {x}", "confidence": float(mass)}
+                for y, line in enumerate(data["grid"])
+                for x, mass in enumerate(line)
+                if rows
+            ]
+        except (ValueError, KeyError, TypeError):
+            raise Unreadable("not an answer of a saliency system") from None
+
+    def _one(self, question: Question) -> Answer | Exception:
+        from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
+
+        towers = self._towers = self._towers or self._load()
+        prompt, found, _ = question.stimulus.partition(SEPARATOR)
+        if not found or question.kind != "image":
+            raise PortrayalError(
+                f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'."
+            )
+        try:
+            picture = open_image(question.image_bytes())
+        except (OSError, CallFailed) as error:
+            return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+        regions = self._regions(question, picture, towers)
+        if regions is None:
+            return CallFailed("no face was found, so there are no regions")
+        grid = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[0]
+        shares = region_shares(enlarge(grid, towers.preparation.side), regions)
+        return Answer(json.dumps({"grid": grid.round(6).tolist(), "shares": shares}).encode())
+
+    def _load(self) -> ClipTowers:
+        try:
+            return ClipTowers.open(self.path, self.own.architecture, self.own.device)
+        except ImportError:
+            raise MissingExtra("saliency", "torch") from None
+
+    def _regions(
+        self, question: Question, picture: Any, towers: ClipTowers
+    ) -> Mapping[str, np.ndarray] | None:
+        side, name = towers.preparation.side, Path(question.content).stem
+        if self.own.masks:
+            return read_masks(self.folder / self.own.masks, name, side)
+        if self.own.boxes:
+            return face_regions(read_box(self.folder / self.own.boxes, name), side)
+        box = detected_box(towers.preparation.pixels(picture))
+        return None if box is None else face_regions(box, side)
+
+
+def read_box(path: Path, name: str) -> tuple[float, float, float, float]:
+    """Return a picture's face box from a table."""
+    for row in read_table(path).iter_rows(named=True):
+        if str(row.get("name")) == name:
+            return tuple(float(row[edge]) for edge in ("left", "top", "right", "bottom"))  # type: ignore[return-value]
+    raise PortrayalError(
+        f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom."
+    )
+
+
+def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
+    """Return a picture's masks; what lies in none of them is background."""
+    from PIL import Image
+
+    masks = {}
+    for path in sorted(folder.glob(f"{name}.*.png")):
+        with Image.open(path) as picture:
+            masks[path.stem.rpartition(".")[2]] = (
+                np.asarray(picture.convert("L").resize((side, side), 0)) > 127
+            )
+    if not masks:
+        raise PortrayalError(f"{folder} has no mask {name}.REGION.png. Add masks, or give boxes.")
+    masks.setdefault("background", ~np.any(list(masks.values()), axis=0))
+    return masks
+
+
+def detected_box(pixels: np.ndarray) -> tuple[float, float, float, float] | None:
+    """Find the most certain face in the cut-out square; None where there is none."""
+    from PIL import Image
+
+    from portrayal.stimuli.faces.detect import find_faces
+
+    faces = find_faces(Image.fromarray(pixels))
+    if not faces:
+        return None
+    left, top, right, bottom = (min(max(edge / pixels.shape[0], 0.0), 1.0) for edge in faces[0].box)
+    return left, top, right, bottom
+
+
+def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
+    """Open a CLIP for saliency; nothing is loaded before the first question."""
+    own = validate(SaliencySettings, settings.parameters, f"parameters of system {settings.name!r}")
+    path = find_model(own.path, folder, own.download)
+    return ClipSaliency(
+        **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"),
+        own=own,
+        path=path,
+        folder=folder,
+    )

@@ -1,0 +1,137 @@
+"""ImageNet classes as tags: `use = "imagenet"`, with `[torch]` and weights the user installs.
+
+Declared for what it is: an object classifier. ImageNet's thousand classes hold hardly any word for people, so it can recognise
+places and things but names no gender; its answers are an upper bound on what a tagger without people's words would say. Parameters:
+`weights`, a TorchScript file that takes N x 3 x S x S pixels and gives N x classes; `labels`, a text file with one class a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.study import Settings, SystemSettings, validate
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.plain import read_plain
+
+MEAN, DEVIATION = (
+    (0.485, 0.456, 0.406),
+    (0.229, 0.224, 0.225),
+)  # of ImageNet, as networks trained on it expect
+
+
+class Classes(Settings):
+    """Which network, and how its answer becomes tags."""
+
+    weights: str
+    labels: str
+    size: int = Field(224, ge=16)
+    top: int = Field(5, ge=1)
+    least: float = Field(0.0, ge=0, le=1)  # a class under this probability is no tag
+
+
+@dataclass
+class ImageNetTagger(BaseSystem):
+    """The most probable classes of a picture."""
+
+    batch: int = 16
+    classes: Classes | None = None
+    names: Sequence[str] = ()
+    weights: Path = field(default_factory=Path)
+    _network: Any = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Classify the pictures together in a worker thread."""
+        return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read plain data."""
+        return read_plain(self.kind, answer)
+
+    def _answer(self, question: Question) -> Answer | Exception:
+        from PIL import Image
+
+        try:
+            picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
+        except OSError as error:
+            return CallFailed(f"not a readable picture: {str(error).splitlines()[0]}")
+        return Answer(json.dumps(self.tags_of(picture)).encode(), version=self.weights.name)
+
+    def tags_of(self, picture: Any) -> list[dict[str, Any]]:
+        """Return the most probable classes of one picture, with their probabilities."""
+        import torch
+
+        settings = self.classes
+        if settings is None:
+            raise PortrayalError("this tagger was not opened by a study.")
+        if self._network is None:
+            self._network = _load(self.weights)
+        with torch.inference_mode():
+            scores = self._network(torch.from_numpy(pixels(picture, settings.size)))[0].double()
+        if len(scores) != len(self.names):
+            raise CallFailed(f"the network has {len(scores)} classes, the labels file {len(self.names)}")
+        chances = torch.softmax(scores, 0).numpy()
+        best = np.argsort(-chances, kind="stable")[: settings.top]
+        return [
+            {"tag": self.names[at], "confidence": float(chances[at])}
+            for at in best
+            if chances[at] >= settings.least
+        ]
+
+
+def pixels(picture: Any, size: int) -> np.ndarray:
+    """Return the picture's central square as normalised floats, 1 x 3 x size x size."""
+    from PIL import ImageOps
+
+    square = ImageOps.fit(picture, (size, size))
+    scaled = (np.asarray(square, dtype=np.float32) / 255 - MEAN) / DEVIATION
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None]).astype(np.float32)
+
+
+def _load(path: Path) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("the ImageNet tagger", "torch") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return torch.jit.load(str(path)).eval()
+        except RuntimeError as error:
+            raise PortrayalError(
+                f"{path.name} is not a TorchScript file: {str(error).splitlines()[0]}."
+            ) from None
+
+
+def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
+    """Open the tagger; the network is loaded when first asked."""
+    classes = validate(Classes, settings.parameters, f"system {settings.name!r}: parameters")
+    weights, labels = folder / classes.weights, folder / classes.labels
+    for path in (weights, labels):
+        if not path.is_file():
+            raise PortrayalError(
+                f"system {settings.name!r}: no file at {path}. Install the weights and labels yourself."
+            )
+    names = [line.strip() for line in labels.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return ImageNetTagger(
+        name=settings.name,
+        kind="tagger",
+        identity=f"imagenet:{hashlib.sha256(weights.read_bytes()).hexdigest()}",
+        version=settings.version,
+        parameters=settings.parameters,
+        limits=settings.limits.limits(),
+        classes=classes,
+        names=names,
+        weights=weights,
+    )

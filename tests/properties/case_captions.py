@@ -1,0 +1,53 @@
+"""Two phantom captioners on a few generated scenes, for the properties every measure must obey."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from portrayal.audits.base import Evidence
+from portrayal.audits.captions import AUDIT
+from portrayal.stimuli.scenes import read_scene
+from portrayal.study import Study, make_study
+from portrayal.systems.captioners.phantoms import PHANTOMS, draws, text
+from portrayal.work import make_stimuli
+
+PLANTED = {"first": "objects correctly mentioned", "second": "looks predict the group term"}
+
+
+def case() -> tuple[Study, Evidence]:
+    """Return a study and what was recorded for it; one scene was refused."""
+    study = make_study(
+        {
+            "name": "properties",
+            "audit": "captions",
+            "systems": [
+                {"name": name, "use": "phantom:captions", "parameters": {"plants": planted}}
+                for name, planted in PLANTED.items()
+            ],
+            "captions": {
+                "scenes": 120,
+                "object_types": 10,
+                "splits": 30,
+                "bootstraps": 30,
+                "permutations": 99,
+                "processes": 1,
+            },
+        }
+    )
+    stimuli = make_stimuli(study)
+    rows = [
+        {
+            "system": name,
+            "stimulus": image,
+            "repeat": 0,
+            "status": "refused" if image.endswith("00007") else "answered",
+            "caption": None if image.endswith("00007") else _caption(planted, image, content),
+        }
+        for name, planted in PLANTED.items()
+        for image, content in stimuli.select("stimulus", "content").iter_rows()
+    ]
+    return study, Evidence(stimuli, pl.DataFrame(rows), AUDIT.inputs(study), None, study.seed)
+
+
+def _caption(planted: str, image: str, content: str) -> str:
+    return text(PHANTOMS[planted].system(read_scene(image, content), 0.6, draws(planted, image)))

@@ -1,0 +1,76 @@
+"""Batched logistic regressions against scikit-learn, and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from portrayal.errors import MissingExtra
+from portrayal.stats.logistic import fit
+
+# Both converge to a gradient of 1e-6; scikit-learn's lbfgs is the looser of the two.
+CLOSE = 1e-2
+
+
+def data(seed: int, rows: int = 150, types: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features shaped like those of the audit (sizes, places, group), outcomes and training sets."""
+    rng = np.random.default_rng(seed)
+    present = rng.random((rows, types)) < rng.uniform(0.02, 0.5, types)
+    features = np.hstack([present * rng.random((rows, types)) / 2, present * rng.random((rows, types))])
+    group = rng.random(rows) < 0.5
+    features = np.column_stack([features, group])
+    outcome = rng.random(rows) < 1 / (1 + np.exp(-(2 * features[:, 0] + group - 0.8)))
+    train = rng.random((rows, 8)).argsort(axis=0) < round(0.7 * rows)
+    return features, outcome, train
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_coefficients_equal_scikit_learns(seed) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    features, outcome, train = data(seed)
+    ours = fit(features, outcome, train)
+    assert ours.gradient.max() <= 1e-6
+    for number in range(3):
+        rows = train[:, number]
+        theirs = LogisticRegression(C=1.0, tol=1e-6, max_iter=10_000).fit(features[rows], outcome[rows])
+        assert np.abs(ours.coefficients[:, number] - theirs.coef_[0]).max() < CLOSE
+        assert abs(ours.intercepts[number] - theirs.intercept_[0]) < CLOSE
+
+
+def test_an_intercept_alone_is_the_log_odds() -> None:
+    found = fit(np.zeros((10, 2)), np.arange(10) < 3, np.ones((10, 1)))
+    assert found.intercepts[0] == pytest.approx(np.log(3 / 7), abs=1e-6)
+    assert not found.coefficients.any()
+
+
+def test_weights_count_rows_as_often_as_they_say() -> None:
+    features, outcome, _ = data(3, rows=40, types=5)
+    weights = np.random.default_rng(0).integers(0, 3, (40, 1))
+    twice = np.repeat(np.arange(40), weights[:, 0])
+    one = fit(features, outcome, weights).coefficients[:, 0]
+    other = fit(features[twice], outcome[twice], np.ones((len(twice), 1))).coefficients[:, 0]
+    assert np.abs(one - other).max() < 1e-5
+
+
+def test_separable_outcomes_converge_because_of_the_penalty() -> None:
+    group = np.repeat([0.0, 1.0], 20)[:, None]
+    found = fit(group, group[:, 0] > 0.5, np.ones((40, 1)))
+    assert found.gradient.max() <= 1e-6
+    assert found.coefficients[0, 0] > 0
+
+
+def test_a_device_without_torch_names_the_extra(monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="torch"):
+        fit(np.ones((4, 1)), np.array([0, 1, 0, 1]), np.ones((4, 1)), device="cpu")
+
+
+def test_torch_gives_the_same_coefficients() -> None:
+    pytest.importorskip("torch", reason="the extra [torch] is not installed")
+    features, outcome, train = data(4, rows=60, types=20)
+    ours = fit(features, outcome, train)
+    other = fit(features, outcome, train, device="cpu")
+    assert np.abs(ours.coefficients - other.coefficients).max() < 1e-6

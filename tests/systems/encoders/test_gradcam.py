@@ -1,0 +1,196 @@
+"""Grad-CAM finds a planted region, in a ResNet and in a transformer; the saliency experiment end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from portrayal import flow
+from portrayal.errors import PortrayalError
+from portrayal.systems.encoders.pictures import Preparation
+from systems.encoders import small_clip
+
+torch = pytest.importorskip("torch", reason="saliency runs on torch: pip install 'portrayal[torch]'")
+
+SIDE, FROM, TO = 256, 64, 192  # the red square: cells 2 to 5 of a grid of 8
+TARGET = np.array([[1.0, 0.0, 0.0, 0.0]])
+
+
+def red_square() -> Image.Image:
+    pixels = np.full((SIDE, SIDE, 3), 120, np.uint8)
+    pixels[FROM:TO, FROM:TO] = (230, 60, 60)
+    return Image.fromarray(pixels)
+
+
+def clear(network) -> None:
+    for weights in network.parameters():
+        weights.data.zero_()
+    for module in network.modules():
+        if isinstance(module, torch.nn.BatchNorm2d | torch.nn.LayerNorm):
+            module.weight.data.fill_(1.0)
+
+
+def see_red(convolution, width: int) -> None:
+    """Let channel 0 be redness: red less the mean of green and blue."""
+    weights = torch.tensor([1.0, -0.5, -0.5])[:, None, None]
+    convolution.weight.data[0] = (
+        weights.expand_as(convolution.weight.data[0]) / convolution.weight[0, 0].numel()
+    )
+
+
+def planted_resnet():
+    """A ResNet whose only open channel carries redness from the stem to the embedding's first number."""
+    from portrayal.systems.encoders.clip.network import Clip
+    from portrayal.systems.encoders.clip.sizes import Size
+
+    network = Clip(Size(4, SIDE, (1, 1, 1, 1), 16, None, 64, 1, 1, vocabulary=10)).eval()
+    clear(network)
+    visual = network.visual
+    see_red(visual.conv1, 8)
+    for convolution in (visual.conv2, visual.conv3):
+        convolution.weight.data[0, 0, 1, 1] = 1.0
+    for layer in (visual.layer1, visual.layer2, visual.layer3, visual.layer4):
+        layer[0].downsample[1].weight.data[0, 0] = 1.0
+    visual.attnpool.v_proj.weight.data[0, 0] = 1.0
+    visual.attnpool.c_proj.weight.data[0, 0] = 1.0
+    visual.attnpool.c_proj.bias.data[1] = 1.0  # something else to be similar to
+    return network
+
+
+def planted_vit():
+    """A transformer whose class token gathers the redness of the patches in its last block."""
+    from portrayal.systems.encoders.clip.network import Clip
+    from portrayal.systems.encoders.clip.sizes import Size
+
+    network = Clip(Size(4, SIDE, 2, 64, 32, 64, 1, 1, vocabulary=10)).eval()
+    clear(network)
+    visual = network.visual
+    see_red(visual.conv1, 64)
+    visual.class_embedding.data[1] = 1.0
+    last = visual.transformer.resblocks[-1].attn
+    last.in_proj_weight.data[128, 0] = 1.0  # the value of channel 0
+    last.out_proj.weight.data[0, 0] = 1.0
+    visual.proj.data[0, 0] = 1.0
+    visual.proj.data[1, 1] = 1.0
+    return network
+
+
+@pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
+def test_gradcam_finds_the_planted_region(plant) -> None:
+    from portrayal.measures.saliency import region_shares
+    from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
+
+    network = plant()
+    pixels = Preparation(SIDE).array(red_square())[None]
+    grid = gradcam(network, pixels, TARGET)[0]
+    assert grid.shape == (8, 8)
+    region = np.zeros((SIDE, SIDE), bool)
+    region[FROM:TO, FROM:TO] = True
+    share = region_shares(enlarge(grid, SIDE), {"planted": region, "rest": ~region})["planted"]
+    assert share > 0.8
+    # The square covers a quarter of the picture: a map that knew nothing would put .25 of its mass there.
+    moved = np.roll(pixels, 96, axis=(2, 3))
+    there = gradcam(network, moved, TARGET)[0]
+    assert enlarge(there, SIDE)[160:, 160:].sum() > enlarge(grid, SIDE)[160:, 160:].sum()
+
+
+@pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
+def test_a_target_the_region_speaks_against_has_no_map_there(plant) -> None:
+    from portrayal.systems.encoders.clip.gradcam import gradcam
+
+    grid = gradcam(plant(), Preparation(SIDE).array(red_square())[None], -TARGET)[0]
+    assert grid[3, 3] == 0
+
+
+def test_gradcam_equals_the_map_by_finite_differences() -> None:
+    """Channel weights found by moving each channel a little, without any gradient."""
+    from torch.nn import functional
+
+    from portrayal.systems.encoders.clip.gradcam import gradcam
+    from portrayal.systems.encoders.clip.network import Clip
+    from portrayal.systems.encoders.clip.sizes import Size
+
+    torch.manual_seed(0)
+    network = Clip(Size(8, 64, (1, 1, 1, 1), 4, None, 64, 1, 1, vocabulary=10, vision_heads=2)).eval()
+    text, pixels = torch.randn(1, 8), torch.randn(1, 3, 64, 64)
+    found = gradcam(network, pixels, text)[0]
+    exact = network.double()
+    with torch.no_grad():
+        features = exact.visual.features(pixels.double())
+
+        def score(channel: int, shift: float) -> float:
+            moved = features.clone()
+            moved[0, channel] += shift
+            return functional.cosine_similarity(exact.visual.attnpool(moved), text.double()).item()
+
+        cells = features[0, 0].numel()
+        slopes = [(score(c, 1e-4) - score(c, -1e-4)) / 2e-4 / cells for c in range(features.shape[1])]
+        expected = torch.relu((torch.tensor(slopes)[:, None, None] * features[0]).sum(dim=0)).numpy()
+    assert expected.max() > 0
+    assert np.abs(found - expected).max() < 1e-3 * expected.max()
+
+
+STUDY = """
+name = "Where it looks"
+audit = "associations/saliency"
+
+[[systems]]
+name = "small"
+use = "clip_saliency"
+parameters = {{ path = "model", device = "cpu", {regions} }}
+
+[associations]
+table = "sobem:SOBEM"
+prompts = {{ anger = "a photo of an angry person" }}
+"""
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    pytest.importorskip("transformers", reason="makes the small model: pip install 'portrayal[torch]'")
+    folder = tmp_path_factory.mktemp("saliency")
+    small_clip.save(folder / "model")
+    (folder / "SOBEM").mkdir()
+    (folder / "masks").mkdir()
+    boxes = []
+    for person in range(1, 5):
+        for condition in ("NO", "O"):
+            name = f"{person}_AN2_{condition}_1"
+            small_clip.picture(person, (80, 80)).save(folder / "SOBEM" / f"{name}.png")
+            boxes.append({"name": name, "left": 0.3, "top": 0.1, "right": 0.7, "bottom": 0.5})
+            mask = np.zeros((64, 64), np.uint8)
+            mask[:32] = 255
+            Image.fromarray(mask).save(folder / "masks" / f"{name}.face.png")
+    pl.DataFrame(boxes).write_csv(folder / "boxes.csv")
+    return folder
+
+
+@pytest.mark.parametrize("regions", ['boxes = "boxes.csv"', 'masks = "masks"'])
+def test_the_saliency_experiment(prepared, regions, tmp_path) -> None:
+    path = prepared / f"study_{regions[:5]}.toml"
+    path.write_text(STUDY.format(regions=regions))
+    flow.audit(path, tmp_path / "run", quiet=True)
+    table = pl.read_parquet(tmp_path / "run" / "results.parquet")
+    shares = table.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
+    parts = shares.filter(pl.col("group").str.ends_with(", nonobjectified"))
+    assert parts["value"].sum() == pytest.approx(1)
+    differences = table.filter(pl.col("measure") == "saliency_difference")
+    assert set(differences["contrast"]) == {"objectified - nonobjectified"}
+    maps = [file for file in (tmp_path / "run" / "charts").iterdir() if "saliency_maps" in file.name]
+    assert maps
+    marks = [file.read_bytes()[60:120] for file in (prepared / "SOBEM").iterdir()]
+    for file in (tmp_path / "run").rglob("*"):
+        if file.is_file():
+            assert not any(mark in file.read_bytes() for mark in marks), "a photograph is in the run"
+
+
+def test_a_picture_without_box_is_one_line(prepared, tmp_path) -> None:
+    (prepared / "few.csv").write_text("name,left,top,right,bottom\nother,0,0,1,1\n")
+    path = prepared / "few.toml"
+    path.write_text(STUDY.format(regions='boxes = "few.csv"'))
+    with pytest.raises(PortrayalError, match="has no face box for"):
+        flow.audit(path, tmp_path / "run", quiet=True)
