@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+
 from portrayal.measures.counterfactuals.measure import measure_counterfactuals
 from portrayal.measures.counterfactuals.world import representation, shipped_table
 from portrayal.stimuli.faces.attributes import steps
@@ -26,7 +27,14 @@ def main() -> None:
                          "confidence": 0.9}
                     )  # fmt: skip
             responses.append(
-                {"system": "example", "stimulus": name, "repeat": 0, "status": "answered", "tag": "Face", "confidence": 1.0}
+                {
+                    "system": "example",
+                    "stimulus": name,
+                    "repeat": 0,
+                    "status": "answered",
+                    "tag": "Face",
+                    "confidence": 1.0,
+                }
             )
     _, tables, _ = measure_counterfactuals(pl.DataFrame(stimuli), pl.DataFrame(responses))
     print(tables["labels"].select("label", "slope", "low", "high", "p_adjusted", "passes_paper"))
