@@ -9,7 +9,7 @@ import asyncio
 import shutil
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
-from portrayal.run import Run, default_folder, existing_run, locked
+from portrayal.run import Run, default_folder, existing_run, locked, replacing
 from portrayal.stats.multiplicity import adjust_results
 from portrayal.study import Study, make_study, read_study
 from portrayal.systems.base import Question, System
@@ -46,8 +46,15 @@ class Recorded:
     interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
 
 
-def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Path:
+def audit(
+    study_file: Path | str,
+    out: Path | str | None = None,
+    quiet: bool = False,
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+) -> Path:
     """Record, measure and report a study; what was recorded before is kept.
+
+    The run is held all the while, so that a second process is turned away until the report is written.
 
     Parameters
     ----------
@@ -57,17 +64,23 @@ def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = F
         The run folder; `runs/NAME` by default.
     quiet
         Show no progress bar.
+    say
+        Told why a system was stopped early.
 
     Returns
     -------
     pathlib.Path
         The report.
     """
-    recorded = record(study_file, out, quiet)
-    if recorded.interrupted:
-        raise KeyboardInterrupt
-    measure(recorded.run.folder)
-    return report([recorded.run.folder])
+    study = read_study(study_file)
+    run = Run(Path(out) if out else default_folder(study.name))
+    with locked(run):
+        recorded = _record(study, run, quiet, Path(study_file))
+        say(recorded.messages)
+        if recorded.interrupted:
+            raise KeyboardInterrupt
+        measure(run.folder)
+        return report([run.folder])
 
 
 def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Recorded:
@@ -75,8 +88,7 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
     with locked(run):
-        _keep_study(Path(study_file), run)
-        return _record(study, run, quiet)
+        return _record(study, run, quiet, Path(study_file))
 
 
 def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
@@ -84,7 +96,7 @@ def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
     run = existing_run(folder)
     study = _study_of(run)
     with locked(run):
-        return _record(study, run, quiet)
+        return _record(study, run, quiet, run.study)
 
 
 def measure(folder: Path | str) -> Measured:
@@ -123,11 +135,14 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     return write_report(Path(out) if out else runs[0].folder, sections, title or sections[0].study_name)
 
 
-def _record(study: Study, run: Run, quiet: bool) -> Recorded:
+def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
     refuse_without_consent(work)
-    stimuli.write_parquet(run.stimuli)
+    # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
+    _keep_study(study_file, run)
+    with replacing(run.stimuli) as part:
+        stimuli.write_parquet(part)
     ledger = Ledger(run.ledger)
     try:
         _prepare(ledger, study, work)
@@ -167,14 +182,19 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
 
 
 def _planned(system: System, key: str, question: Question) -> Planned:
+    from portrayal.report.systems import without_secrets
+
+    # The key is made of the parameters as they are; what is kept to be read holds no credential.
+    parameters = without_secrets(system.parameters)
     return Planned(
-        key, system.name, system.identity, system.version, system.parameters, question.hash, question.repeat
+        key, system.name, system.identity, system.version, parameters, question.hash, question.repeat
     )
 
 
 def _keep_study(study_file: Path, run: Run) -> None:
     if study_file.resolve() != run.study.resolve():
-        shutil.copyfile(study_file, run.study)
+        with replacing(run.study) as part:
+            shutil.copyfile(study_file, part)
 
 
 def _study_of(run: Run) -> Study:
@@ -196,7 +216,8 @@ def _responses(study: Study, run: Run, stimuli: pl.DataFrame) -> pl.DataFrame:
         responses = read_responses(ledger, plan_work(study, stimuli), get_audit(study.audit).kind)
     finally:
         ledger.close()
-    responses.write_parquet(run.responses)
+    with replacing(run.responses) as part:
+        responses.write_parquet(part)
     return responses
 
 
