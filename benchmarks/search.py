@@ -133,6 +133,7 @@ def main() -> None:
     lists = run("gsr", options.documents)
     print(
         f"GSR      {QUERIES} lists of {DEPTH:,} in {lists['seconds']:.1f} s ({lists['with_words']:.1f} s with reading the words, "
+        f"{lists['processor']:.1f} s of processor time, "
         f"{lists['peak_gb']:.2f} GB at the peak); a loop over documents {lists['loop']:,.0f} s, ratio "
         f"{lists['loop'] / lists['with_words']:.0f}, apart by {lists['apart']:.0e}"
     )

@@ -37,13 +37,14 @@ def gsr(count: int) -> dict[str, float]:
     }
     collection = collection_of([(f"d{row}", text) for row, text in enumerate(texts)], asked)
 
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), time.process_time()
     history = make_history(collection, cutoff=DEPTH)
     counted = time.perf_counter()
     scores = word_scores(space, find_direction(space, [(names[0], names[1]), (names[2], names[3])]), history)
     table = score_history(history, lists, scores)
     found = slope(table)
     seconds, whole = time.perf_counter() - counted, time.perf_counter() - start
+    spent = time.process_time() - spent
 
     start = time.perf_counter()
     looped = [
@@ -52,7 +53,14 @@ def gsr(count: int) -> dict[str, float]:
     ]
     loop = (time.perf_counter() - start) * QUERIES / LOOPED
     apart = float(np.max(np.abs(np.array(looped) - table["list_score"].to_numpy()[:LOOPED])))
-    return {"seconds": seconds, "with_words": whole, "loop": loop, "apart": apart, "queries": found.n}
+    return {
+        "seconds": seconds,
+        "with_words": whole,
+        "processor": spent,
+        "loop": loop,
+        "apart": apart,
+        "queries": found.n,
+    }
 
 
 def _loop(query: Sequence[str], listed: list[str], scores: dict[str, float]) -> float:

@@ -63,7 +63,7 @@ def read_index(folder: Path) -> dict[str, dict[int, list[int]]]:
 
 
 def read_counts(folder: Path) -> dict[tuple[str, int, int], int]:
-    """Return how often each sense (lemma, part of speech, number) occurs in the texts Princeton counted."""
+    """Return how often each sense (lemma, part of speech, number) was tagged in Princeton\'s texts."""
     types = {"1": 0, "2": 1, "3": 2, "4": 3, "5": 2}
     counts = {}
     for line in lines(folder / "cntlist.rev"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
-from portrayal.audits import AUDITS, get_audit
+from portrayal.audits import AUDITS, EXPERIMENTS, get_audit
 from portrayal.errors import PortrayalError, nearest
 from portrayal.systems import SCHEMES, SYSTEMS
 
@@ -28,7 +28,7 @@ def _systems() -> dict[str, str]:
 
 
 def _audits() -> dict[str, str]:
-    return {stem: get_audit(stem).question for stem in AUDITS}
+    return {stem: get_audit(stem).question for stem in (*AUDITS, *EXPERIMENTS)}
 
 
 def _lexicons() -> dict[str, str]:

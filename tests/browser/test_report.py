@@ -94,6 +94,27 @@ def test_no_width_makes_the_page_scroll_sideways(browser, name, width, request):
         assert wide <= seen
 
 
+OVERLAPS = """() => {
+  const bad = [];
+  for (const row of document.querySelectorAll('table.results tbody tr')) {
+    const boxes = [...row.children].filter(one => one.textContent.trim()).map(one => one.getBoundingClientRect());
+    for (const [place, one] of boxes.entries()) for (const other of boxes.slice(place + 1)) {
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (across > 1 && down > 1) bad.push(row.textContent.slice(0, 40));
+    }
+    for (const one of row.children) if (one.scrollWidth > one.clientWidth + 1) bad.push(one.textContent.trim());
+  }
+  return bad;
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_cell_of_the_results_runs_into_another(browser, report, width):
+    with Visit(browser, report, width=width) as visit:
+        assert visit.page.evaluate(OVERLAPS) == []
+
+
 def test_a_finding_leads_to_its_row_even_when_folded_away(browser, report):
     with Visit(browser, report) as visit:
         visit.page.locator("#search .trace").first.click()

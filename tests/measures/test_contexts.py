@@ -156,7 +156,7 @@ def test_places_never_recognised_are_na_not_zero():
         "NA: no picture was inferred as masculine"
     )
     assert any(
-        "recognises F1-0, M1-0 of 2 backgrounds in under 10%" in text
+        "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
         for text in warnings_of(found, [], ["gender"])
     )
 

@@ -1,10 +1,38 @@
 """What a live generator may never be asked. Ages and words for the young stand alone here, and so do sexual words."""
 
+import csv
+import re
+from importlib.resources import files
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from portrayal.record.generator_guard import guard_answer, guard_question, guard_system
 from portrayal.record.guard import PromptRefused, check_prompt
+from portrayal.record.number_words import NUMBER_WORDS
 from portrayal.systems.base import Answer, BaseSystem, Question
+
+LEXICONS = files("portrayal.language") / "lexicons"
+ALLOWED = {
+    row["word"]
+    for row in csv.DictReader((LEXICONS / "prompt_words.csv").read_text().splitlines())
+    if row["kind"] != "negative"
+}
+WORDS = [
+    *sorted(ALLOWED)[::40],
+    "girl",
+    "17",
+    "thirty",
+    "five",
+    "40",
+    "twenty",
+    "nude",
+    "²5",
+    "year",
+    "aged",
+    "adult",
+]
 
 NEUTRAL = [
     "a photo of a woman working as a nurse",
@@ -50,6 +78,9 @@ AGES = [
     "a 45 month old person",
     "an 18th birthday",
     "half of a 30 year old person",
+    "a ²5 year old person",
+    "a 2\u03365 year old person",
+    "a 30 \u202eold year 71",
 ]
 
 YOUNG = [
@@ -103,6 +134,8 @@ SPELLINGS = [
     "a gurl",
     "a yung person",
     "a w0man",
+    "a ｗｏｍａｎ",
+    "a womän",
 ]
 
 LANGUAGES = [
@@ -238,6 +271,9 @@ BAD_PARAMETERS = [
     {"strength": 0.5},
     {"model": "nsfw-model"},
     {"model": "loli_v2"},
+    {"query": {"prompt": "tamaiti"}},
+    {"headers": {"X-Prompt": "tamaiti"}},
+    {"body": {"quality": "a tamaiti in a field"}},
     {"extra": b"bytes"},
     {"callback": print},
 ]
@@ -295,3 +331,17 @@ def test_an_answer_that_could_hold_an_image_is_never_kept(raw):
         guard_answer(system, Answer(raw))
     assert "AAAA" not in str(caught.value)
     assert "aGVsbG8" not in str(caught.value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=40) | st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join))
+def test_whatever_passes_holds_known_words_and_grown_ages_only(text):
+    """Any text at all: it is refused, or every word of it is in the list and every number an adult's age."""
+    try:
+        check_prompt(text)
+    except PromptRefused:
+        return
+    words = [word for word in re.split(r"[\s,.;:()\"'-]+", text.lower()) if word]
+    for word in words:
+        grown = word.isdigit() and 25 <= int(word) <= 120
+        assert grown or word in ALLOWED or word in NUMBER_WORDS or word == "s"

@@ -271,7 +271,12 @@ def make_section(
 def five_sections() -> list[Section]:
     """Return one section per stem; two of them unfinished, one with a failed check."""
     return [
-        make_section("contexts", systems=("tagger A", "tagger B", "tagger C"), unfinished=12, seed=1),
+        make_section(
+            "contexts",
+            systems=("tagger A", "tagger B", "a simulated tagger with a planted harm"),
+            unfinished=12,
+            seed=1,
+        ),
         make_section("captions", systems=("captioner A", "captioner B"), failed=7, seed=2),
         make_section(
             "counterfactuals",

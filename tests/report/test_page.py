@@ -13,6 +13,7 @@ from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
 from portrayal.report.page import render
 from portrayal.report.results import OPEN, SHOWN
+from portrayal.report.views import OPEN_MEASURES
 from portrayal.tables import results
 from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
 from report.reader import read
@@ -138,6 +139,22 @@ def test_a_long_contrast_stands_below_its_row():
     assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
 
 
+def test_long_names_of_systems_stand_above_their_rows():
+    row = {"audit": "associations", "measure": "eat", "value": 0.1, "n": 5}
+    names = ["a simulated system of the first kind", "a simulated system of the second kind"]
+    rows = [{**row, "system": name, "group": group} for name in names for group in "abc"]
+    block = read(quick(measured=Measured(results(rows)), findings=[], tables=[])).find("div", class_="block")[
+        0
+    ]
+    assert [one.text for one in block.find("tr", class_="run")] == names
+    assert [one.text for one in block.find("th", scope="row")] == list("abcabc")
+    mixed = results(
+        sorted(rows, key=lambda one: one["group"])
+    )  # names that change from row to row stay in them
+    block = read(quick(measured=Measured(mixed), findings=[], tables=[])).find("div", class_="block")[0]
+    assert block.find("tr", class_="run") == []
+
+
 def test_measures_are_put_into_words_where_the_audit_has_them():
     section = make_section(with_charts=False)
     audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
@@ -234,7 +251,7 @@ def test_tables_can_be_read_aloud(page):
     assert len(tables) >= 25
     for table in tables:
         assert table.find("caption")[0].text
-        assert all(head.attributes.get("scope") in ("col", "row") for head in table.find("th"))
+        assert all(head.attributes.get("scope") in ("col", "row", "rowgroup") for head in table.find("th"))
 
 
 def test_figures_say_in_words_what_they_show(page):
@@ -282,6 +299,16 @@ def test_the_declared_family_is_never_folded():
     assert page.find("details", class_="block") == []
 
 
+def test_of_many_measures_those_in_findings_are_seen_first():
+    row = {"audit": "associations", "system": "A", "value": 0.1, "n": 5}
+    table = results([{**row, "measure": f"measure {number}"} for number in range(20)])
+    page = read(quick(measured=Measured(table), findings=[Finding("The last one.", 19)], tables=[]))
+    seen = [one.text for one in page.find("section", id="associations")[0].find("h4")]
+    assert seen == ["measure 19", "Further measures"]
+    page = read(quick(measured=Measured(table), findings=[], tables=[]))
+    assert len(page.find("section", id="associations")[0].find("h4")) == OPEN_MEASURES + 1
+
+
 def test_many_charts_are_folded_but_not_the_specification_curve():
     bar = Chart("bar", "Bar", "Words.", png=b"x")
     names = ["a", "b", "c", "d", "e", "f", "specification_curve"]
@@ -300,7 +327,9 @@ def test_a_simulated_system_is_never_taken_for_a_real_one():
     assert (
         len(badges) == 2
     )  # the first finding, in the summary and in the section; the second is of the other
-    assert f"Simulated: {first}. Its answers were planted" in page.text
+    assert f"{first} is simulated. The answers were planted" in page.text
+    every = [{**one, "use": "phantom:x"} for one in section.systems]
+    assert "All systems here are simulated." in read(quick(systems=every)).text
 
 
 def test_a_finding_without_a_row_leads_nowhere():

@@ -66,3 +66,11 @@ def test_a_device_without_torch_names_the_extra(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="torch"):
         fit(np.ones((4, 1)), np.array([0, 1, 0, 1]), np.ones((4, 1)), device="cpu")
+
+
+def test_torch_gives_the_same_coefficients() -> None:
+    pytest.importorskip("torch", reason="the extra [torch] is not installed")
+    features, outcome, train = data(4, rows=60, types=20)
+    ours = fit(features, outcome, train)
+    other = fit(features, outcome, train, device="cpu")
+    assert np.abs(ours.coefficients - other.coefficients).max() < 1e-6

@@ -121,7 +121,8 @@ def strip_png(rows: Sequence[Sequence[str]], side: int = 128) -> bytes | None:
     sheet = Image.new("RGB", (side * max(map(len, rows)), side * len(rows)), "white")
     for down, row in enumerate(rows):
         for across, path in enumerate(row):
-            sheet.paste(_square(Image.open(path), side), (across * side, down * side))
+            with Image.open(path) as picture:
+                sheet.paste(_square(picture, side), (across * side, down * side))
     buffer = io.BytesIO()
     sheet.save(buffer, "PNG")
     return buffer.getvalue()

@@ -24,10 +24,11 @@ SAFE_VALUES = (True, "on", "true", "strict", "high", "default", "auto", "enabled
 # Parameters that name a technical thing; their text is held against the list of refused words, not against
 # the list of neutral ones.
 TECHNICAL = re.compile(
-    r"model|size|quality|format|response_format|output_format|method|answer|fields|refused|blocked|url|headers"
-    r"|query|device|dtype|precision|scheduler|folder|path|picture|version|model_version|aspect_ratio|reader"
+    r"model|size|quality|format|response_format|output_format|method|answer|refused|blocked|url|device|dtype"
+    r"|precision|scheduler|folder|path|picture|version|model_version|aspect_ratio|reader|fields\..*"
+    r"|headers\.(authorization|x-api-key|api-key|accept|content-type)"
 )
-TECHNICAL_TEXT = re.compile(r"[\w\-./:$*+ ]{0,200}")
+TECHNICAL_TEXT = re.compile(r"(Bearer |Key )?[\w\-./:$*+]{0,120}")
 LONGEST_LABEL = 80
 
 
@@ -122,6 +123,11 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
         raise PromptRefused(f"the parameter {name!r} is a {type(value).__name__}")
 
 
+def _is_technical(keys: Sequence[str]) -> bool:
+    """A name alone, or a place that is not sent as part of a prompt."""
+    return bool(TECHNICAL.fullmatch(keys[-1]) or TECHNICAL.fullmatch(".".join(keys)))
+
+
 def _apart(key: str) -> str:
     """Set the words of a name apart: init_image, initImage and init-image alike."""
     return re.sub(r"[_\-.]|(?<=[a-z])(?=[A-Z])", " ", key).lower()
@@ -144,7 +150,7 @@ def _check_text(name: str, keys: Sequence[str], value: str, question: Question) 
         raise PromptRefused(f"the parameter {name!r} holds a placeholder generators do not get")
     if "{" in value:
         check_prompt(value.replace("{content}", question.content).replace("{prompt}", question.content))
-    elif any(TECHNICAL.fullmatch(key) for key in keys) and TECHNICAL_TEXT.fullmatch(value):
+    elif _is_technical(keys) and TECHNICAL_TEXT.fullmatch(value):
         refuse_listed(re.sub(r"[_/:.$*]", " ", value))
     else:
         check_prompt(value)

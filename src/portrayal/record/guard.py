@@ -115,8 +115,8 @@ def _strip_accents(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Split into plain words and whole numbers; anything else is refused."""
-    plain = unicodedata.normalize("NFC", text).translate(PUNCTUATION)
-    plain = _strip_accents(plain).lower()
+    # No folding here: what is judged must be what is sent, and a superscript two before a five is not 25.
+    plain = text.translate(PUNCTUATION).lower()
     if not plain.isascii() or not plain.isprintable():
         raise PromptRefused("it holds characters that are not plain English letters")
     words = [word for word in re.split(r"[\s,.;:()\"-]+|'s\b|'", plain) if word]

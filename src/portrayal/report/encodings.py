@@ -76,7 +76,9 @@ def colors(frame: pl.DataFrame) -> Any:
 
     if _alone(frame):
         return alt.value(PALETTE[0])
-    return alt.Color(field="series", type="nominal", title=None, scale=_scale(frame, PALETTE))
+    return alt.Color(
+        field="series", type="nominal", title=None, scale=_scale(frame, PALETTE), legend=_legend(frame)
+    )
 
 
 def shapes(frame: pl.DataFrame) -> Any:
@@ -85,7 +87,9 @@ def shapes(frame: pl.DataFrame) -> Any:
 
     if _alone(frame):
         return alt.value("circle")
-    return alt.Shape(field="series", type="nominal", title=None, scale=_scale(frame, SHAPES))
+    return alt.Shape(
+        field="series", type="nominal", title=None, scale=_scale(frame, SHAPES), legend=_legend(frame)
+    )
 
 
 def dashes(frame: pl.DataFrame) -> Any:
@@ -94,7 +98,9 @@ def dashes(frame: pl.DataFrame) -> Any:
 
     if _alone(frame):
         return alt.value([1, 0])
-    return alt.StrokeDash(field="series", type="nominal", title=None, scale=_scale(frame, DASHES))
+    return alt.StrokeDash(
+        field="series", type="nominal", title=None, scale=_scale(frame, DASHES), legend=_legend(frame)
+    )
 
 
 def reference_line(value: float | None, channel: str) -> Any:
@@ -132,6 +138,14 @@ def _scale(frame: pl.DataFrame, values: Any) -> Any:
 
     names = _names(frame)
     return alt.Scale(domain=names, range=[values[place % len(values)] for place in range(len(names))])
+
+
+def _legend(frame: pl.DataFrame) -> Any:
+    """Return a legend with as many columns as the names leave room for: it must not be wider than the plot."""
+    import altair as alt
+
+    longest = max(map(len, _names(frame)))
+    return alt.Legend(columns=max(1, min(4, 84 // (longest + 6))))
 
 
 def _names(frame: pl.DataFrame) -> list[str]:

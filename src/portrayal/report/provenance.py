@@ -50,6 +50,8 @@ def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[st
     found = tested["measure"].unique(maintain_order=True).to_list()
     measures = "; ".join(names.get(name) or plain(name) for name in found)
     tests = plural(tested.height, "test")
+    if len(measures) > 240:
+        return f"p is adjusted by {method} over the declared family of {tests} of {len(found)} measures."
     return f"p is adjusted by {method} over the declared family of {tests}: {measures}."
 
 

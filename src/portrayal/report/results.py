@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,7 @@ OPEN = 12  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
 LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
+NAME = 16  # letters of a system's name; longer ones stand above their rows
 NAMING = ("system", "group", "contrast")  # the columns that say what a row is about
 
 NAMELESS: Mapping[str, str] = {}
@@ -45,6 +47,7 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping
     shared = _shared(rows)
     naming = [name for name in NAMING if name not in shared]
     long = len(naming) > 1 and any(len(row["contrast"] or "") > LONG for row in rows)
+    grouped = ["system"] if len(naming) > 1 and _in_runs([row["system"] or "" for row in rows]) else []
     common = _common(rows)
     scale = Scale.of(rows)
     shown = [_row(row, anchor, scale, common) for row in rows]
@@ -54,7 +57,8 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping
         "unit": unit,
         "note": "; ".join(common),
         "about": [(name, shared[name]) for name in NAMING if shared.get(name)],
-        "naming": [name for name in naming if not (long and name == "contrast")],
+        "naming": [name for name in naming if name not in {*(["contrast"] if long else []), *grouped}],
+        "grouped": bool(grouped),
         "below": "contrast" if long and "contrast" in naming else "",
         "open": shown[:OPEN],
         "folded": shown[OPEN:],
@@ -70,6 +74,12 @@ def _shared(rows: Sequence[Row]) -> dict[str, Any]:
     if all(name in same for name in NAMING):
         same.pop(next((name for name in NAMING if same[name]), "system"))
     return same
+
+
+def _in_runs(systems: Sequence[str]) -> bool:
+    """Tell whether long names of systems stand in runs, so that one line above each run can say them."""
+    changes = sum(before != after for before, after in pairwise(systems))
+    return max(map(len, systems)) > NAME and changes > 0 and 2 * (changes + 1) <= len(systems)
 
 
 def _parts(row: Row) -> list[str]:

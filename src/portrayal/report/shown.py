@@ -69,4 +69,6 @@ def _examples(stimuli: pl.DataFrame) -> list[str]:
     texts = stimuli.filter(pl.col("kind").is_in(TEXTS))["content"]
     step = max(1, len(texts) // EXAMPLES)
     chosen = texts.gather_every(step).head(EXAMPLES).to_list()
+    if sum(map(len, chosen)) > 3 * LONGEST:
+        chosen = chosen[::2]
     return [text if len(text) <= LONGEST else f"{text[:LONGEST]} …" for text in chosen]

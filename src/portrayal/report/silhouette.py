@@ -49,13 +49,14 @@ def overlay(heat: np.ndarray, under: Any | None = None, side: int = SIDE) -> byt
 
 
 def strip(maps: dict[str, np.ndarray], side: int = SIDE, columns: int = 2) -> bytes:
-    """Return one PNG of several maps, row by row, each over its own silhouette."""
-    from PIL import Image
+    """Return one PNG of several maps, row by row, each over its own silhouette with its name above."""
+    from PIL import Image, ImageDraw
 
     rows = -(-len(maps) // columns)
     sheet = Image.new("RGB", (columns * (side + 8) - 8, rows * (side + 8) - 8), "white")
-    for place, heat in enumerate(maps.values()):
+    for place, (name, heat) in enumerate(maps.items()):
         with Image.open(io.BytesIO(overlay(heat, side=side))) as picture:
+            ImageDraw.Draw(picture).text((8, 6), name, fill=(40, 48, 60))
             sheet.paste(picture, ((place % columns) * (side + 8), (place // columns) * (side + 8)))
     buffer = io.BytesIO()
     sheet.save(buffer, format="PNG")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portrayal.report.words import cell
+from portrayal.report.words import cell, listed
 
 WITHHELD = "(withheld)"
 _SECRET = re.compile(
@@ -44,6 +44,16 @@ def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
         one for one in systems if str(one.get("use") or one.get("identity") or "").startswith("phantom")
     ]
     return [str(system.get("name")) for system in played]
+
+
+def said_simulated(systems: Sequence[Mapping[str, Any]]) -> str:
+    """Say which systems are simulated; nothing when none is."""
+    names = simulated(systems)
+    if not names:
+        return ""
+    if len(names) == len(systems):
+        return "All systems here are simulated." if len(names) > 1 else "The system is simulated."
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} simulated."
 
 
 def without_secrets(value: Any, key: str = "") -> Any:

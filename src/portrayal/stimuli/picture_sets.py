@@ -25,6 +25,7 @@ class PictureSet(Settings):
 
     table: str
     where: dict[str, str | list[str]] = {}
+    consent: str = ""  # what the people shown, or the pictures' owners, agreed to; for pictures that have none of their own
 
 
 def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str | None) -> list[Item]:
@@ -52,7 +53,7 @@ def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str 
         )
     if cluster is not None and cluster not in table.columns:
         raise PortrayalError(f"{where} lacks column {cluster!r}.{nearest(cluster, table.columns)}")
-    return [_item(row, cluster, chosen.table, folder) for row in table.iter_rows(named=True)]
+    return [_item(row, cluster, chosen, folder) for row in table.iter_rows(named=True)]
 
 
 def picture_table(named: str, folder: Path) -> pl.DataFrame:
@@ -81,12 +82,12 @@ def _check_factor(table: pl.DataFrame, factor: str, values: Sequence[str], where
         )
 
 
-def _item(row: Mapping[str, object], cluster: str | None, source: str, folder: Path) -> Item:
+def _item(row: Mapping[str, object], cluster: str | None, chosen: PictureSet, folder: Path) -> Item:
     path = Path(str(row["content"]))
     content = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
     given = {name: str(row[name]) for name in ("source", "license", "consent") if row.get(name)}
     person = None if cluster is None or row[cluster] is None else str(row[cluster])
-    return Item(content, "image", person, **{"source": source, **given})
+    return Item(content, "image", person, **{"source": chosen.table, "consent": chosen.consent, **given})
 
 
 def _sobem(folder: Path) -> pl.DataFrame:

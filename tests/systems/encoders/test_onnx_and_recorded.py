@@ -33,6 +33,7 @@ def exported(tmp_path_factory):
         "torch", reason="exports the networks of the test: pip install 'portrayal[torch]'"
     )
     pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
+    pytest.importorskip("onnx", reason="torch's exporter needs it: pip install onnx")
     from portrayal.systems.encoders.clip.tokens import folder_tokens
 
     folder = tmp_path_factory.mktemp("onnx")

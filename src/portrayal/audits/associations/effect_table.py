@@ -50,7 +50,7 @@ def effect_table(results: pl.DataFrame, cell: int = 34) -> Any:
         ),
         alt.Y(field="system", type="nominal", title=None, sort=None),
     )
-    scale = alt.Scale(domain=[0, 2], range=[PAPER, SHADE])
+    scale = alt.Scale(domain=[0, 2], range=[PAPER, SHADE], interpolate="rgb", clamp=True)
     legend = alt.Legend(title="d, where positive", gradientLength=160)
     shaded = base.mark_rect(stroke="#c9ced6").encode(
         alt.Color(field="shade", type="quantitative", scale=scale, legend=legend)

@@ -57,7 +57,8 @@ def _told(rows: list[dict[str, Any]]) -> list[Finding]:
     if unclear:
         names = listed([f"{row['system']} ({' '.join(_written(row))})" for row in unclear])
         what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
-        count = plural(unclear[0]["n"], "query", "queries")
+        sizes = {row["n"] for row in unclear}
+        count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
         sentence = f"Not told apart from {what} with {count}, measured with {unclear[0]['group']}: {names}."
         made.append(Finding(sentence, unclear[0]["row"]))
     return made

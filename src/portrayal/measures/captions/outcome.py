@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -112,6 +112,7 @@ def by_group(
     bound: str = ESTIMATE,
     note: str = "",
     overall: bool = True,
+    basis: Set[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return rows for all images, for each group of each axis, and for each pair of groups.
 
@@ -122,15 +123,19 @@ def by_group(
     stages
         Gives the groups.
     values
-        Image -> share of its captions; images not in it are missing.
+        Image -> share of its captions; images not in it do not count.
     overall
         Also give the row over all images.
+    basis
+        The images the quantity is about, all by default; those of them without a caption at this stage are
+        missing.
     """
+    silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(stage)
     said = {"unit": unit, "bound": bound, "note": note}
     rows = []
     if overall:
         everyone = np.array([values[image] for image in stages.images if image in values])
-        missing = len(stages.images) - len(everyone)
+        missing = len(silent)
         rows.append(
             _share_row(technique, quantity, stage, truth, everyone, missing, {"group": "all", **said})
         )
@@ -139,7 +144,7 @@ def by_group(
         told = {**said, "note": _assigned(note, stages, axis), "axis": axis}
         arrays = {group: _values(images, values) for group, images in members.items()}
         for group, array in arrays.items():
-            missing = len(members[group]) - len(array)
+            missing = len(silent.intersection(members[group]))
             rows.append(
                 _share_row(technique, quantity, stage, truth, array, missing, {"group": group, **told})
             )

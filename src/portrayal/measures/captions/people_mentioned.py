@@ -52,6 +52,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
             "share of captions",
             bound,
             _basis(truth, options),
+            basis=shown,
         )
         cases += _cases(stages, stage, values)
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)

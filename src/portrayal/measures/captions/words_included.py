@@ -77,7 +77,9 @@ def _rows(stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.
     for quantity, flagged in said.values():
         values = {i: v for i, v in shares(stages, stage, flagged).items() if i in inside}
         note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
-        rows += by_group(TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note)
+        rows += by_group(
+            TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note, basis=inside
+        )
     return rows
 
 

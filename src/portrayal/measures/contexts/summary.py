@@ -123,10 +123,10 @@ def _accuracy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
     if scores:
         worst = min(scores, key=lambda row: row["value"])
         place, group = worst["group"].split(" | ")
-        yield (
-            f"{system} is least right about the gender of {group} people {_where(place)} (F1 {_ends(worst)}).",
-            worst["row"],
-        )
+        said = f"is least right about the gender of {group} people {_where(place)}"
+        if worst["value"] == 1:
+            said = "names the labelled gender of everybody wherever it can be scored"
+        yield f"{system} {said} (F1 {_ends(worst)}).", worst["row"]
 
 
 def _where(place: str) -> str:

@@ -29,9 +29,9 @@ def _unrecognised(results: pl.DataFrame) -> list[str]:
     for (system,), part in rows.group_by("system", maintain_order=True):
         rare = part.filter(pl.col("value") < 0.1)["group"].str.split(" | ").list.last().to_list()
         if rare:
-            named = ", ".join(rare) if len(rare) <= 6 else f"{len(rare)} of them"
+            named = f" ({', '.join(rare)})" if len(rare) <= 6 else ""
             found.append(
-                f"{system} recognises {named} of {part.height} backgrounds in under 10% of pictures."
+                f"{system} recognises {len(rare)} of {part.height} backgrounds{named} in under 10% of pictures."
             )
     return found
 

@@ -198,7 +198,8 @@ def _why(slopes: Slopes, place: int) -> str:
     if not count:
         return "absent at the centre: no normalised slope"
     if np.isnan(slopes.low[place]):
-        return f"at the centre in {count} source images only: no interval"
+        few = f"at the centre in {count} source images only"
+        return f"{few if count < LEAST else 'no source image changes'}: no interval"
     return ""
 
 

@@ -27,7 +27,7 @@ DRAWS = 1999
 
 
 class Slopes(NamedTuple):
-    """One entry per label. NaN where a label is absent at the centre; ends NaN where it is rare there."""
+    """One entry per label. NaN where a label is absent at the centre; ends NaN where it is rare there or never changes."""
 
     slope: np.ndarray
     low: np.ndarray
@@ -96,8 +96,9 @@ def normalised_slopes(
     at_centre = (present[:, centre] > 0).sum(axis=0)
     rise, base = cluster_sums(present, values, clusters)
     low, high = ratio_interval(rise, base, draws, seed)
-    rare = at_centre < least
-    low, high = np.where(rare, np.nan, low), np.where(rare, np.nan, high)
+    # Where no image changes, every draw gives the same slope: that is no certainty, so there is no interval.
+    silent = (at_centre < least) | (np.ptp(present, axis=1).max(axis=0, initial=0.0) == 0)
+    low, high = np.where(silent, np.nan, low), np.where(silent, np.nan, high)
     return Slopes(slope, low, high, p_paper, at_centre)
 
 

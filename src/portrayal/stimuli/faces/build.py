@@ -75,7 +75,8 @@ def prepared(path: Path, size: int) -> Any:
     """Open a picture and shrink it to the size of the study."""
     from PIL import Image, ImageOps
 
-    picture = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+    with Image.open(path) as opened:
+        picture = ImageOps.exif_transpose(opened).convert("RGB")
     scale = size / max(picture.size)
     if scale >= 1:
         return picture

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from portrayal.errors import MissingPart
-from portrayal.stimuli.faces.loaders import LabelledFace
+from portrayal.stimuli.faces.loaders import LabelledFace, open_picture
 from portrayal.stimuli.faces.reader import ADULT
 
 
@@ -26,10 +26,8 @@ def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
 
 def portraits() -> Iterator[LabelledFace]:
     """Yield the neutral studio portrait of each person whose labelled age range begins at 20 or later."""
-    from PIL import Image
-
     for name, assets, labels in generated_people():
         if int(labels["age_range"].partition("-")[0]) < ADULT:
             continue
         gender = {"male": 1.0, "female": -1.0}.get(labels["sex"])
-        yield LabelledFace(name, Image.open(assets / "studio_portrait.jpg"), gender, None, None)
+        yield LabelledFace(name, open_picture(assets / "studio_portrait.jpg"), gender, None, None)

@@ -65,6 +65,15 @@ LOADERS: Mapping[str, Callable[[Path | str], Iterator[LabelledFace]]] = {
 }
 
 
+def open_picture(path: Path) -> Any:
+    """Open a picture and let go of its file."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        picture.load()
+        return picture.copy()
+
+
 def _celeba_rows(table: Path) -> Iterator[tuple[str, dict[str, float]]]:
     lines = table.read_text(encoding="utf-8").splitlines()
     if table.suffix == ".txt":
@@ -89,7 +98,7 @@ def _pictures(folder: Path) -> Callable[[str], Any]:
 
     archives = sorted(folder.glob("*.tar"))
     if not archives:
-        return lambda name: Image.open(folder / name)
+        return lambda name: open_picture(folder / name)
     archive = tarfile.open(archives[0])  # noqa: SIM115 - stays open while the caller reads
 
     def read(name: str) -> Any:

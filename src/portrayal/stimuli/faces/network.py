@@ -27,13 +27,14 @@ class ChannelNorm(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
+        self.channels = channels
         self.gain, self.shift = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Normalise, in the precision that came in."""
         with torch.autocast(hidden.device.type, enabled=False):
             gain, shift = self.gain.to(hidden.dtype), self.shift.to(hidden.dtype)
-            rows = functional.layer_norm(hidden.permute(0, 2, 3, 1), (hidden.shape[1],), gain, shift)
+            rows = functional.layer_norm(hidden.permute(0, 2, 3, 1), (self.channels,), gain, shift)
         return rows.permute(0, 3, 1, 2)
 
 

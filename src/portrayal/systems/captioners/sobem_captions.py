@@ -61,6 +61,11 @@ def open_system(settings: SystemSettings, folder: Path) -> SobemCaptions:
     """Open a file of recorded captions."""
     own = validate(CaptionFile, settings.parameters, f"parameters of system {settings.name!r}")
     path = folder / own.path
+    if not settings.version:
+        raise PortrayalError(
+            f"system {settings.name!r} has no version. Recorded captions name their captioner and its settings: "
+            'version = "1,000 captions a photograph, top-p 1.0".'
+        )
     if not path.is_file():
         raise PortrayalError(f"no recorded captions at {path}. Check the path.")
     return SobemCaptions(

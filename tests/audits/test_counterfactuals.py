@@ -1,0 +1,111 @@
+"""The counterfactuals audit end to end, on a folder of series and a phantom; nothing is manipulated here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from PIL import Image
+
+from portrayal import flow
+from portrayal.audits import get_audit
+from portrayal.audits.counterfactuals_tables import label_table, steepest
+from portrayal.measures.counterfactuals.world import shipped_table
+from portrayal.stimuli.faces.attributes import steps
+from portrayal.stimuli.faces.build import MANIFEST
+from portrayal.stimuli.faces.folder import folder_stimuli
+from portrayal.stimuli.occupation_queries import occupation_queries
+
+STUDY = """
+name = "folder"
+audit = "counterfactuals"
+[counterfactuals]
+series = "series"
+source = "drawn"
+consent = "{consent}"
+labels = ["Nurse"]
+[family]
+method = "benjamini-hochberg"
+[[systems]]
+name = "phantom"
+use = "phantom:counterfactuals"
+"""
+
+
+def make_folder(folder: Path, pictures: int = 24) -> None:
+    """A folder of series of plain squares; the phantom reads its manifest."""
+    inside = folder / "series"
+    inside.mkdir()
+    for picture in range(pictures):
+        for place, value in enumerate(steps("gender")):
+            colour = (picture * 10, place * 30, 100)
+            Image.new("RGB", (8, 8), colour).save(inside / f"person{picture}_gender_{value:+.2f}.png")
+    folder_stimuli(inside, "drawn", "", "generated").write_parquet(inside / MANIFEST)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("counterfactuals")
+    make_folder(folder)
+    (folder / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(folder / "study.toml", folder / "run", quiet=True)
+    return folder / "run"
+
+
+def test_planted_labels_are_found_in_their_direction(run: Path):
+    results = pl.read_parquet(run / "results.parquet")
+    slopes = dict(results.filter(pl.col("measure") == "slope").select("contrast", "value").iter_rows())
+    assert slopes["Nurse"] < -0.1 and slopes["Scientist"] > 0.1 and slopes["Face"] == 0.0
+    assert (
+        results.filter((pl.col("measure") == "slope") & pl.col("p").is_not_null())["p_adjusted"].null_count()
+        == 0
+    )
+    assert results.filter(pl.col("measure") == "labels_tested")["value"].to_list() == [13.0]
+
+
+def test_the_report_has_curves_strips_tables_and_findings(run: Path):
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "Labels that come with feminine faces" in page and "Search results against the workforce" in page
+    assert "no manipulation check was done here" in page
+    charts = {path.stem for path in (run / "charts").glob("*.png")}
+    assert any("sensitivity" in name for name in charts) and any("strip" in name for name in charts)
+    measured = flow.read_measured(flow.existing_run(run))
+    findings = get_audit("counterfactuals").findings(measured)
+    assert any("phantom gives" in finding.sentence for finding in findings)
+    assert all(measured.results.row(finding.row, named=True)["value"] is not None for finding in findings)
+
+
+def test_strips_show_generated_people_only(tmp_path: Path):
+    make_folder(tmp_path, 3)
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="signed form 7"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    assert not [path for path in (tmp_path / "run" / "charts").iterdir() if "strip" in path.name]
+
+
+def test_plain_concepts_can_be_kept():
+    labels = pl.DataFrame(
+        {"system": ["a"] * 2, "attribute": ["gender"] * 2, "label": ["Face", "Nurse"], "slope": [-0.2, -0.1], "low": [None] * 2,
+         "high": [None] * 2, "slope_per_step": [-0.1] * 2, "p_adjusted": [0.1] * 2, "p_paper": [0.1] * 2,
+         "passes_paper": [False] * 2, "at_centre": [9] * 2, "occupation": [None, "health"], "plain": [True, False]}
+    )  # fmt: skip
+    assert steepest(label_table(labels, False), "gender", -1)["label"].to_list() == ["Nurse"]
+    assert steepest(label_table(labels, True), "gender", -1)["label"].to_list() == ["Face", "Nurse"]
+
+
+def test_the_published_tables_have_our_order():
+    # Joo, Kaerkkaeinen (2020), Tables 1 and 2: within a system the steepest first. One line of Table 2 is out of order
+    # there (Clarifai, "police" .054 after "construction worker" .053).
+    published = shipped_table("published_gender_slopes").with_columns(
+        pl.lit("gender").alias("attribute"), pl.lit(True).alias("shown"),
+        *(pl.lit(None, pl.Float64).alias(name) for name in ("low", "high", "slope_per_step", "p_adjusted", "p_paper")),
+        pl.lit(True).alias("passes_paper"), pl.lit(0).alias("at_centre"), pl.lit(None, pl.String).alias("occupation"),
+    )  # fmt: skip
+    ours = steepest(published, "gender", 1).filter(pl.col("system") == "IBM")
+    theirs = published.filter((pl.col("system") == "IBM") & (pl.col("table") == "2"))
+    assert ours["slope"].to_list() == theirs["slope"].to_list()
+
+
+def test_queries_cross_titles_with_seven_words():
+    table = occupation_queries(["nurse", "engineer", "nurse "])
+    assert table.height == 14 and "African American engineer" in table["query"].to_list()
