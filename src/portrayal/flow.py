@@ -10,7 +10,7 @@ import shutil
 import time
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import polars as pl
 import portrayal
 from portrayal.audits import get_audit
 from portrayal.audits.base import Audit, Evidence, Measured
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, nearest
 from portrayal.manifest import write_manifest
 from portrayal.measured import read_measured, write_measured
 from portrayal.record.ledger import Ledger, Planned
@@ -30,7 +30,7 @@ from portrayal.run import Run, default_folder, existing_run, locked, replacing
 from portrayal.stats.multiplicity import adjust_results
 from portrayal.study import Study, make_study, read_study
 from portrayal.systems.base import Question, System
-from portrayal.tables import check_results
+from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 from portrayal.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 if TYPE_CHECKING:
@@ -111,12 +111,32 @@ def measure(folder: Path | str) -> Measured:
 
 
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
-    """Measure and correct over the declared family."""
+    """Measure and correct over the declared family; tables may be polars, pandas or Arrow."""
     stem = get_audit(study.audit)
-    measured = stem.measure(evidence, study.settings)
-    family = study.family.measures or list(stem.family)
+    measured = stem.measure(_checked(evidence, stem.kind), study.settings)
+    family = _family(study, stem, measured.results)
     adjusted = adjust_results(measured.results, family, study.family.method)
     return Measured(check_results(adjusted), measured.tables, measured.warnings, measured.reviews)
+
+
+def _checked(evidence: Evidence, kind: str) -> Evidence:
+    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
+    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, kind)
+    return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
+
+
+def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
+    """Return the measures corrected together; a misspelt one must not go uncorrected."""
+    if study.family.measures is None:
+        return stem.family
+    known = sorted({*results["measure"].drop_nulls(), *stem.family})
+    for name in study.family.measures:
+        if name not in known:
+            raise PortrayalError(
+                f"family.measures names {name!r}, which is not measured here.{nearest(name, known)}"
+                f" Known: {', '.join(known)}."
+            )
+    return study.family.measures
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
