@@ -6,7 +6,9 @@ Each step reads what the step before left in the run folder, so each can be done
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
+import sys
 import time
 import tomllib
 from collections.abc import Callable, Sequence
@@ -196,7 +198,8 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
         recorder = Recorder(ledger, progress.listen)
-        asyncio.run(recorder.record(first))
+        with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
+            asyncio.run(recorder.record(first))
     ledger.end_wave(wave, time.time())
     return recorder
 

@@ -35,6 +35,7 @@ b = ["g", "{last}"]
 ENCODER = """
 import pathlib
 def embed(text, api_key):
+    print("thinking about", text)
     with pathlib.Path(__file__).with_name("asked.log").open("a") as log:
         log.write(text + "\\n")
     return [ord(text) - 90.5, 7.0 - (ord(text) % 5), 1.0]
@@ -191,11 +192,12 @@ def test_an_interrupted_recording_is_exit_130_and_stops_the_demonstration(
         demo.run_demo(tmp_path / "demo", quiet=True)
 
 
-def test_a_name_with_brackets_is_no_markup(tmp_path: Path, capsys) -> None:
+def test_stdout_carries_only_the_answer_and_a_name_is_no_markup(tmp_path: Path, capsys) -> None:
     study = write_study(tmp_path, name="mine [/b] <blink>")
-    code, said, _ = run(capsys, "audit", study, "--out", tmp_path / "run")
+    code, said, error = run(capsys, "audit", study, "--out", tmp_path / "run")
     assert code == 0
     assert said.strip() == str(tmp_path / "run" / "report.html")
+    assert "thinking about a" in error  # what the function prints is no answer of ours
     assert "<blink>" not in (tmp_path / "run" / "report.html").read_text()
 
 
