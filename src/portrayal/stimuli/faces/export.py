@@ -81,7 +81,7 @@ def halve(path: Path) -> None:
     casts: list[Any] = []
     for weight in list(model.graph.initializer):
         values = numpy_helper.to_array(weight)
-        if values.dtype == "float32" and values.size > 256:
+        if values.dtype == "float32" and values.size > 2048:
             half = numpy_helper.from_array(values.astype("float16"), f"{weight.name}.half")
             model.graph.initializer.remove(weight)
             model.graph.initializer.append(half)

@@ -6,6 +6,7 @@ References
 .. [2] He et al. (2019), AttGAN: facial attribute editing by only changing what you want, IEEE TIP 28, 5464-5478.
 .. [3] Isola et al. (2017), Image-to-image translation with conditional adversarial networks, CVPR.
 .. [4] Perez et al. (2018), FiLM: visual reasoning with a general conditioning layer, AAAI.
+.. [5] Belrose et al. (2023), LEACE: perfect linear concept erasure in closed form, NeurIPS.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch.nn import functional
 from portrayal.stimuli.faces.attributes import WIDTH
 
 CODE = 16  # channels of the latent code, at 8 x 8
+GRID = 1.0  # the code's grid in use; rounding to it moves a value by less than the noise of training
 READ = WIDTH  # what a reader gives: logits of gender (masculine) and smiling, the age value, race logits
 
 
@@ -48,16 +50,39 @@ def _down(into: int, out: int) -> nn.Sequential:
 
 
 class Encoder(nn.Module):
-    """A face of 128 pixels to a code of 8 x 8 x CODE between -1 and 1."""
+    """A face of 128 pixels to a code of 8 x 8 x CODE between -1 and 1.
+
+    In training the code is given noise, and what lies under the noise is hidden from the critics but not from a
+    later probe. In use the code is therefore rounded to a grid as coarse as that noise, after what a linear reader
+    could still tell of gender is taken out (`erase`).
+    """
 
     def __init__(self, widths: tuple[int, ...] = (32, 96, 160, 256)) -> None:
         super().__init__()
         blocks = [_down(into, out) for into, out in zip((3, *widths[:-1]), widths, strict=True)]
         self.body = nn.Sequential(*blocks, nn.Conv2d(widths[-1], CODE, 1))
+        for name in ("mean", "along", "weight"):
+            self.register_buffer(name, torch.zeros(CODE * 64))
 
     def forward(self, face: Tensor) -> Tensor:
-        """Encode."""
-        return torch.tanh(self.body(face))
+        """Encode; outside training, erase and round."""
+        code = torch.tanh(self.body(face))
+        return code if self.training else self.cleaned(code)
+
+    def cleaned(self, code: Tensor) -> Tensor:
+        """Take the erased direction out and round to the grid."""
+        flat = code.reshape(code.shape[0], CODE * 64)
+        told = ((flat - self.mean) * self.weight).sum(1, keepdim=True)
+        return torch.round((flat - told * self.along) / GRID).mul(GRID).reshape(code.shape[0], CODE, 8, 8)
+
+    def erase(self, codes: Tensor, labels: Tensor) -> None:
+        """Find the direction by which a linear reader tells two groups apart, to be taken out of every code [5]_."""
+        mean, sign = codes.mean(0), labels.float() - labels.float().mean()
+        away = codes - mean
+        spread = away.T @ away / len(codes) + 1e-3 * away.var(0).mean() * torch.eye(codes.shape[1], device=codes.device)
+        along = away.T @ sign / len(codes)
+        weight = torch.linalg.solve(spread, along)
+        self.mean, self.along, self.weight = mean, along / (along @ weight), weight
 
 
 class Modulated(nn.Module):

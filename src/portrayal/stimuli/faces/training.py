@@ -268,8 +268,17 @@ def train(packed: Path, out: Path, plan: Plan, device: str | None = None) -> dic
         trainer.load(torch.load(checkpoint, map_location=device, weights_only=True))
     figures = _run(trainer, out, about)
     torch.save(trainer.state(), checkpoint)
+    _erase(trainer)
     torch.save({"step": trainer.step, "plan": asdict(plan), **_weights(trainer)}, out / "weights.pt")
     return figures
+
+
+def _erase(trainer: Trainer) -> None:
+    """Take out of the averaged encoder's code what a linear reader can tell of gender on the training faces."""
+    encoder = copy.deepcopy(trainer.averaged["encoder"]).train()
+    with torch.no_grad():
+        codes = torch.cat([encoder(part) for part in trainer.faces.centred().split(64)]).flatten(1)
+    trainer.averaged["encoder"].erase(codes, trainer.faces.values[:, objective.GENDER] > 0)
 
 
 def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
@@ -277,7 +286,7 @@ def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
     kept = {"encoder": "encoder", "decoder": "decoder", "reader": "readers.0"}
     return {
         name: {
-            key: value.half().cpu()
+            key: (value.half() if value.numel() > 2048 else value).cpu()
             for key, value in trainer.averaged.get_submodule(path).state_dict().items()
         }
         for name, path in kept.items()
