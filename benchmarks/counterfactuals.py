@@ -45,7 +45,9 @@ def statsmodels_logistic(present: np.ndarray, values: np.ndarray, labels: int) -
     for label in range(labels):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = ConditionalLogit(present[:, :, label].ravel(), np.tile(values, PICTURES)[:, None], groups=groups)
+            model = ConditionalLogit(
+                present[:, :, label].ravel(), np.tile(values, PICTURES)[:, None], groups=groups
+            )
             model.fit(disp=False)
 
 

@@ -26,7 +26,14 @@ def main() -> None:
                          "confidence": 0.9}
                     )  # fmt: skip
             responses.append(
-                {"system": "example", "stimulus": name, "repeat": 0, "status": "answered", "tag": "Face", "confidence": 1.0}
+                {
+                    "system": "example",
+                    "stimulus": name,
+                    "repeat": 0,
+                    "status": "answered",
+                    "tag": "Face",
+                    "confidence": 1.0,
+                }
             )
     _, tables, _ = measure_counterfactuals(pl.DataFrame(stimuli), pl.DataFrame(responses))
     print(tables["labels"].select("label", "slope", "low", "high", "p_adjusted", "passes_paper"))

@@ -56,7 +56,10 @@ def test_planted_labels_are_found_in_their_direction(run: Path):
     results = pl.read_parquet(run / "results.parquet")
     slopes = dict(results.filter(pl.col("measure") == "slope").select("contrast", "value").iter_rows())
     assert slopes["Nurse"] < -0.1 and slopes["Scientist"] > 0.1 and slopes["Face"] == 0.0
-    assert results.filter((pl.col("measure") == "slope") & pl.col("p").is_not_null())["p_adjusted"].null_count() == 0
+    assert (
+        results.filter((pl.col("measure") == "slope") & pl.col("p").is_not_null())["p_adjusted"].null_count()
+        == 0
+    )
     assert results.filter(pl.col("measure") == "labels_tested")["value"].to_list() == [13.0]
 
 

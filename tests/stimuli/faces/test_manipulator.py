@@ -56,7 +56,9 @@ def test_age_outside_adulthood_decodes_as_the_nearest_adult_age(woman: tuple[Ima
     code, start = manipulator.encode(np.asarray(woman[1].aligned))
     young, youngest = start.copy(), start.copy()
     young[1], youngest[1] = -5.0, -1.0
-    np.testing.assert_array_equal(manipulator.decode(code, young[None]), manipulator.decode(code, youngest[None]))
+    np.testing.assert_array_equal(
+        manipulator.decode(code, young[None]), manipulator.decode(code, youngest[None])
+    )
 
 
 def test_no_series_of_age_or_of_a_face_with_a_reason_against_it(woman: tuple[Image.Image, Look]):
@@ -69,7 +71,9 @@ def test_no_series_of_age_or_of_a_face_with_a_reason_against_it(woman: tuple[Ima
 
 
 def test_a_failed_check_is_a_warning(series: Series):
-    still = Series("gender", series.values, [series.original] * 7, series.original, series.face, series.region)
+    still = Series(
+        "gender", series.values, [series.original] * 7, series.original, series.face, series.region
+    )
     table = checks_table([read_series(still, identity=False)] * 2)
     assert any("perceived gender moves" in text for text in failures(table))
     identity = table.filter(table["check"] == "identity stays").row(0, named=True)

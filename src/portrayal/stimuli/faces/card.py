@@ -70,7 +70,10 @@ def _line(row: dict[str, Any]) -> str:
 def _extra(about: dict[str, Any]) -> str:
     """Say what the ablations and the drawn faces showed, where they were done."""
     lines = []
-    for name, words in (("without_mask", "Without the skin mask"), ("plain", "A plain Fader network without controls")):
+    for name, words in (
+        ("without_mask", "Without the skin mask"),
+        ("plain", "A plain Fader network without controls"),
+    ):
         if found := about.get("ablations", {}).get(name):
             lines.append(f"{words}: {found}.")
     if drawn := about.get("rendered"):
