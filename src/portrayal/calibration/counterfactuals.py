@@ -80,7 +80,7 @@ def run_setting(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
     return {
         "audits": runs,
         "false_discovery_rate": float(false_share.mean()),
-        "coverage": float(covered.sum() / intervals.sum()),
+        "coverage": float(covered.sum() / intervals.sum()) if intervals.sum() else None,
         "intervals": int(intervals.sum()),
         "covered": int(covered.sum()),
         "power": float(found.sum() / named.sum()) if named.sum() else None,

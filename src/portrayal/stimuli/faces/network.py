@@ -79,7 +79,9 @@ class Encoder(nn.Module):
         """Find the direction by which a linear reader tells two groups apart, to be taken out of every code [5]_."""
         mean, sign = codes.mean(0), labels.float() - labels.float().mean()
         away = codes - mean
-        spread = away.T @ away / len(codes) + 1e-3 * away.var(0).mean() * torch.eye(codes.shape[1], device=codes.device)
+        spread = away.T @ away / len(codes) + 1e-3 * away.var(0).mean() * torch.eye(
+            codes.shape[1], device=codes.device
+        )
         along = away.T @ sign / len(codes)
         weight = torch.linalg.solve(spread, along)
         self.mean, self.along, self.weight = mean, along / (along @ weight), weight
