@@ -6,8 +6,9 @@ Unknown keys are refused with the nearest right name: a misspelt setting must ne
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from portrayal.errors import PortrayalError, nearest
 from portrayal.systems.base import KINDS, Limits
+
+# Names a credential goes under, and an address with a login inside.
+SECRET = re.compile(
+    r"(?i)(api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|access[_-]?key|^key$|(^|[_-])token$)"
+)
+LOGIN = re.compile(r"https?://[^/@\s]+@")
 
 
 class Settings(BaseModel):
@@ -134,6 +141,7 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     own = data.pop(audit.stem, {})
     study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
     _check_names(study)
+    _refuse_credentials(study)
     return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
 
 
@@ -177,6 +185,33 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
         if found := _inner_model(inner):
             return found
     return None
+
+
+def _refuse_credentials(study: Study) -> None:
+    """Refuse a credential written into a study, which is kept in every run and handed around."""
+    for system in study.systems:
+        for name, value in _leaves(system.parameters):
+            if SECRET.search(name) and isinstance(value, str) and value and "$" not in value:
+                raise PortrayalError(
+                    f"system {system.name!r}: parameter {name!r} seems to hold a credential. A study is kept and shared:"
+                    " take the credential from the environment instead."
+                )
+        if LOGIN.match(system.use):
+            raise PortrayalError(
+                f"the address of system {system.name!r} holds a login. Send it as a header taken from the environment."
+            )
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested settings with the name it stands under."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, name)
+    else:
+        yield name, value
 
 
 def _check_names(study: Study) -> None:

@@ -22,7 +22,6 @@ audit = "associations"
 name = "{name}"
 use = "python:tiny_encoder:embed"
 version = "{version}"
-parameters = {{ api_key = "sk-very-secret" }}
 [associations]
 variants = []
 [[associations.test]]
@@ -34,7 +33,7 @@ b = ["g", "{last}"]
 """
 ENCODER = """
 import pathlib
-def embed(text, api_key):
+def embed(text):
     print("thinking about", text)
     with pathlib.Path(__file__).with_name("asked.log").open("a") as log:
         log.write(text + "\\n")
@@ -158,13 +157,37 @@ def test_status_changes_nothing_in_the_folder(tmp_path: Path, capsys) -> None:
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in folder.rglob("*")} == before
 
 
-def test_a_credential_in_the_parameters_ends_in_no_table_or_page(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    flow.audit(write_study(tmp_path), folder, quiet=True)
-    (folder / "study.toml").unlink()  # the user's own file, kept as it was written
-    for path in folder.rglob("*"):
-        if path.is_file():
-            assert b"sk-very-secret" not in path.read_bytes(), path
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('parameters = { api_key = "sk-very-secret" }', "parameter 'api_key' seems to hold a credential"),
+        (
+            'parameters = { body = { token = "sk-very-secret" } }',
+            "parameter 'token' seems to hold a credential",
+        ),
+    ],
+)
+def test_a_credential_in_a_study_is_refused_and_not_repeated(
+    tmp_path: Path, capsys, line: str, message: str
+) -> None:
+    study = write_study(tmp_path)
+    study.write_text(study.read_text().replace('use = "python', f'{line}\nuse = "python'))
+    code, _, said = run(capsys, "audit", study, "--out", tmp_path / "run")
+    assert code == 2
+    assert message in said
+    assert "sk-very-secret" not in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_login_in_an_address_is_refused(tmp_path: Path, capsys) -> None:
+    study = write_study(tmp_path)
+    study.write_text(
+        study.read_text().replace("python:tiny_encoder:embed", "https://me:sk-very-secret@host/embed")
+    )
+    code, _, said = run(capsys, "audit", study, "--out", tmp_path / "run")
+    assert code == 2
+    assert "holds a login" in said
+    assert "sk-very-secret" not in said
 
 
 def test_plan_counts_the_questions_an_earlier_try_answered_by_key(

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portrayal.report.words import cell, listed
+from portrayal.study import SECRET
 
 WITHHELD = "(withheld)"
-_SECRET = re.compile(
-    r"(?i)(api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|access[_-]?key|^key$|(^|[_-])token$)"
-)
 _LOGIN = re.compile(r"(://)[^/@\s]+@")
 _QUERY = re.compile(r"(?i)([?&][^=&#\s]*(?:key|token|secret|sig|signature|password)=)[^&#\s]+")
 _TITLES = {
@@ -58,7 +56,7 @@ def said_simulated(systems: Sequence[Mapping[str, Any]]) -> str:
 
 def without_secrets(value: Any, key: str = "") -> Any:
     """Return the value with credentials taken out, by the names they go under and inside addresses."""
-    if _SECRET.search(key) and value not in (None, ""):
+    if SECRET.search(key) and value not in (None, ""):
         return WITHHELD
     if isinstance(value, Mapping):
         return {name: without_secrets(inner, str(name)) for name, inner in value.items()}
