@@ -113,12 +113,7 @@ def open_system(settings: SystemSettings, folder: Path) -> TransformersCaptioner
     parameters = validate(LocalParameters, settings.parameters, f"system {settings.name!r}: parameters")
     local = folder / parameters.model
     return TransformersCaptioner(
-        name=settings.name,
-        kind="captioner",
-        identity=f"transformers captioner: {parameters.model}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"transformers captioner: {parameters.model}", kind="captioner"),
         settings=parameters,
         path=str(local) if local.exists() else parameters.model,
     )

@@ -74,12 +74,7 @@ def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
     if lookup.format is not None and lookup.format not in FORMATS:
         raise PortrayalError(f"{where}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}.")
     return VectorFile(
-        name=settings.name,
-        kind="encoder",
-        identity=f"vectors:{lookup.path}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"vectors:{lookup.path}", kind="encoder"),
         path=folder / lookup.path,
         lookup=lookup,
     )

@@ -154,12 +154,7 @@ def place_words() -> dict[str, list[str]]:
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:
     """Open the phantom with what the study plants."""
     return StereotypingTagger(
-        name=settings.name,
-        kind="tagger",
-        identity="phantom:contexts",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields("phantom:contexts", kind="tagger"),
         planted=validate(Planted, settings.parameters, f"system {settings.name!r}: parameters"),
         _words=place_words(),
         _stereotypes=dict(load_contexts().select("context", "stereotype").iter_rows()),

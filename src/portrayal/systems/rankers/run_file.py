@@ -46,12 +46,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RunFile:
     if not path.is_file():
         raise PortrayalError(f"no run file at {path}. Check the path after 'run:'.")
     return RunFile(
-        name=settings.name,
-        kind="ranker",
-        identity=f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}", kind="ranker"),
         path=path,
     )
 

@@ -125,12 +125,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
             )
     names = [line.strip() for line in labels.read_text(encoding="utf-8").splitlines() if line.strip()]
     return ImageNetTagger(
-        name=settings.name,
-        kind="tagger",
-        identity=f"imagenet:{hashlib.sha256(weights.read_bytes()).hexdigest()}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"imagenet:{hashlib.sha256(weights.read_bytes()).hexdigest()}", kind="tagger"),
         classes=classes,
         names=names,
         weights=weights,

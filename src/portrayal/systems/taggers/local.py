@@ -79,11 +79,6 @@ def open_system(settings: SystemSettings, folder: Path) -> LocalTagger:
     """Open the reader; its packages are looked for when it is first asked."""
     reading = validate(Reading, settings.parameters, f"system {settings.name!r}: parameters")
     return LocalTagger(
-        name=settings.name,
-        kind="tagger",
-        identity=f"local:{MODEL}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"local:{MODEL}", kind="tagger"),
         reading=reading,
     )
