@@ -6,11 +6,12 @@ import time
 import warnings
 
 import numpy as np
+from scipy import stats
+
 from portrayal.measures.counterfactuals.logistic import conditional_logistic
 from portrayal.measures.counterfactuals.reversal import place_scores, reversal_p
 from portrayal.measures.counterfactuals.slopes import line, normalised
 from portrayal.stimuli.faces.attributes import steps
-from scipy import stats
 
 PICTURES, LABELS = 200, 200
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+
 from portrayal.measures.counterfactuals.measure import measure_counterfactuals
 from portrayal.measures.counterfactuals.world import representation, shipped_table
 from portrayal.stimuli.faces.attributes import steps

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from PIL import Image
+
 from portrayal import flow
 from portrayal.audits import get_audit
 from portrayal.audits.counterfactuals_tables import label_table, steepest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from portrayal.calibration.counterfactuals import SETTINGS, Setting, calibrate, phantoms, run_setting
 
 

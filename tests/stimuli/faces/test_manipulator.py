@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.build import CHECKS, MANIFEST, Recipe, build, prepared
 from portrayal.stimuli.faces.checks import checks_table, failures, monotone, read_series

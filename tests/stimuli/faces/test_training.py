@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+
 from portrayal.errors import PortrayalError
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")

@@ -64,7 +64,8 @@ def _line(row: dict[str, Any]) -> str:
     if row["value"] is None:
         return f"| {row['check']} | {row['attribute']} | not done | | {row['needs']} | {row['note']} |"
     ends = f"{row['low']:.3g} to {row['high']:.3g}"
-    return f"| {row['check']} ({row['unit']}, n = {row['n']}) | {row['attribute']} | {row['value']:.3g} | {ends} | {row['needs']} | {verdict} |"
+    what = f"{row['check']} ({row['unit']}, n = {row['n']})"
+    return f"| {what} | {row['attribute']} | {row['value']:.3g} | {ends} | {row['needs']} | {verdict} |"
 
 
 def _extra(about: dict[str, Any]) -> str:
