@@ -52,6 +52,8 @@ def test_a_study_is_typed_and_frozen() -> None:
         ),
         ({"associations": 5}, "[associations] is 5"),
         ({"name": ""}, "name is ''"),
+        ({"settings": {"tests": []}}, "study has an unknown key 'settings'"),
+        ({"folder": "elsewhere"}, "study has an unknown key 'folder'"),
     ],
 )
 def test_a_misspelt_or_unfit_key_gets_one_line(changes: dict[str, Any], message: str) -> None:

@@ -87,3 +87,23 @@ def test_an_unknown_status_is_refused() -> None:
     row = {"system": "a", "stimulus": "q", "repeat": 0, "status": "fine", "tag": "x", "confidence": 1.0}
     with pytest.raises(PortrayalError, match="status \\['fine'\\]"):
         check_responses([row], "tagger")
+
+
+def test_a_stimulus_without_an_id_or_hash_is_refused() -> None:
+    table = stimuli("a", "b").with_columns(pl.lit(None, dtype=pl.String).alias("hash"))
+    with pytest.raises(PortrayalError, match="2 row\\(s\\) without 'hash'"):
+        check_stimuli(table)
+
+
+def test_pandas_is_taken_where_pyarrow_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(table: object) -> None:
+        raise ModuleNotFoundError("pyarrow is required")
+
+    monkeypatch.setattr(pl, "from_pandas", refuse)
+    frame = as_frame(pd.DataFrame({"a": ["x", None], "b": [0.5, float("nan")]}))
+    assert frame.to_dict(as_series=False) == {"a": ["x", None], "b": [0.5, None]}
+
+
+def test_a_table_that_cannot_be_read_is_one_line() -> None:
+    with pytest.raises(PortrayalError, match="responses cannot be read as a table"):
+        as_frame(pd.DataFrame({"a": [1, "x", object()]}), "responses")

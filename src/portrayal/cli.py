@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,7 +42,8 @@ def demo(
     """Run every audit on what ships with the package and write one report."""
     from portrayal.demo import run_demo
 
-    typer.echo(run_demo(out, quiet))
+    with _going_on_later():
+        typer.echo(run_demo(out, quiet))
 
 
 @app.command()
@@ -51,13 +55,8 @@ def audit(
     """Record, measure and report a study; goes on where an earlier try stopped."""
     from portrayal import flow
 
-    recorded = flow.record(study, out, quiet)
-    _say(recorded.messages)
-    if recorded.interrupted:
-        _say([STOPPED])
-        raise typer.Exit(130)
-    flow.measure(recorded.run.folder)
-    typer.echo(flow.report([recorded.run.folder]))
+    with _going_on_later():
+        typer.echo(flow.audit(study, out, quiet, _say))
 
 
 @app.command()
@@ -73,8 +72,12 @@ def record(run: RunFolder, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
     from portrayal import flow
 
-    _say(flow.record_again(run, quiet).messages)
-    status(run)
+    with _going_on_later():
+        recorded = flow.record_again(run, quiet)
+        _say(recorded.messages)
+        status(run)
+        if recorded.interrupted:
+            raise KeyboardInterrupt
 
 
 @app.command()
@@ -172,11 +175,20 @@ def main(arguments: list[str] | None = None) -> None:
         app(arguments)
     except PortrayalError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        _say([STOPPED])
-        sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that may not be written to
+        _fail(f"cannot read or write: {error}. Check the path, its permissions and the space left.")
+
+
+@contextmanager
+def _going_on_later() -> Iterator[None]:
+    """Say after Ctrl-C how to go on; typer would end without a word."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _say([STOPPED])
+        raise typer.Exit(130) from None
 
 
 def _fail(message: str) -> None:

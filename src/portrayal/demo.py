@@ -36,7 +36,8 @@ def main_findings(folders: Sequence[Path], count: int = 3) -> list[str]:
 
 def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
     folder = out / "runs" / study_file.stem
-    flow.record(study_file, folder, quiet)
+    if flow.record(study_file, folder, quiet).interrupted:
+        raise KeyboardInterrupt
     flow.measure(folder)
     return folder
 

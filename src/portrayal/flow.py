@@ -6,11 +6,13 @@ Each step reads what the step before left in the run folder, so each can be done
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
+import sys
 import time
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +21,18 @@ import polars as pl
 import portrayal
 from portrayal.audits import get_audit
 from portrayal.audits.base import Audit, Evidence, Measured
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, nearest
 from portrayal.manifest import write_manifest
 from portrayal.measured import read_measured, write_measured
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
-from portrayal.run import Run, default_folder, existing_run, locked
+from portrayal.run import Run, default_folder, existing_run, locked, replacing
 from portrayal.stats.multiplicity import adjust_results
 from portrayal.study import Study, make_study, read_study
 from portrayal.systems.base import Question, System
-from portrayal.tables import check_results
+from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 from portrayal.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 if TYPE_CHECKING:
@@ -46,8 +48,15 @@ class Recorded:
     interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
 
 
-def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Path:
+def audit(
+    study_file: Path | str,
+    out: Path | str | None = None,
+    quiet: bool = False,
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+) -> Path:
     """Record, measure and report a study; what was recorded before is kept.
+
+    The run is held all the while, so that a second process is turned away until the report is written.
 
     Parameters
     ----------
@@ -57,17 +66,23 @@ def audit(study_file: Path | str, out: Path | str | None = None, quiet: bool = F
         The run folder; `runs/NAME` by default.
     quiet
         Show no progress bar.
+    say
+        Told why a system was stopped early.
 
     Returns
     -------
     pathlib.Path
         The report.
     """
-    recorded = record(study_file, out, quiet)
-    if recorded.interrupted:
-        raise KeyboardInterrupt
-    measure(recorded.run.folder)
-    return report([recorded.run.folder])
+    study = read_study(study_file)
+    run = Run(Path(out) if out else default_folder(study.name))
+    with locked(run):
+        recorded = _record(study, run, quiet, Path(study_file))
+        say(recorded.messages)
+        if recorded.interrupted:
+            raise KeyboardInterrupt
+        measure(run.folder)
+        return report([run.folder])
 
 
 def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Recorded:
@@ -75,8 +90,7 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
     with locked(run):
-        _keep_study(Path(study_file), run)
-        return _record(study, run, quiet)
+        return _record(study, run, quiet, Path(study_file))
 
 
 def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
@@ -84,7 +98,7 @@ def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
     run = existing_run(folder)
     study = _study_of(run)
     with locked(run):
-        return _record(study, run, quiet)
+        return _record(study, run, quiet, run.study)
 
 
 def measure(folder: Path | str) -> Measured:
@@ -99,12 +113,32 @@ def measure(folder: Path | str) -> Measured:
 
 
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
-    """Measure and correct over the declared family."""
+    """Measure and correct over the declared family; tables may be polars, pandas or Arrow."""
     stem = get_audit(study.audit)
-    measured = stem.measure(evidence, study.settings)
-    family = study.family.measures or list(stem.family)
+    measured = stem.measure(_checked(evidence, stem.kind), study.settings)
+    family = _family(study, stem, measured.results)
     adjusted = adjust_results(measured.results, family, study.family.method)
     return Measured(check_results(adjusted), measured.tables, measured.warnings, measured.reviews)
+
+
+def _checked(evidence: Evidence, kind: str) -> Evidence:
+    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
+    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, kind)
+    return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
+
+
+def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
+    """Return the measures corrected together; a misspelt one must not go uncorrected."""
+    if study.family.measures is None:
+        return stem.family
+    known = sorted({*results["measure"].drop_nulls(), *stem.family})
+    for name in study.family.measures:
+        if name not in known:
+            raise PortrayalError(
+                f"family.measures names {name!r}, which is not measured here.{nearest(name, known)}"
+                f" Known: {', '.join(known)}."
+            )
+    return study.family.measures
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
@@ -123,11 +157,14 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     return write_report(Path(out) if out else runs[0].folder, sections, title or sections[0].study_name)
 
 
-def _record(study: Study, run: Run, quiet: bool) -> Recorded:
+def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
     refuse_without_consent(work)
-    stimuli.write_parquet(run.stimuli)
+    # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
+    _keep_study(study_file, run)
+    with replacing(run.stimuli) as part:
+        stimuli.write_parquet(part)
     ledger = Ledger(run.ledger)
     try:
         _prepare(ledger, study, work)
@@ -161,20 +198,26 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
         recorder = Recorder(ledger, progress.listen)
-        asyncio.run(recorder.record(first))
+        with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
+            asyncio.run(recorder.record(first))
     ledger.end_wave(wave, time.time())
     return recorder
 
 
 def _planned(system: System, key: str, question: Question) -> Planned:
+    from portrayal.report.systems import without_secrets
+
+    # The key is made of the parameters as they are; what is kept to be read holds no credential.
+    parameters = without_secrets(system.parameters)
     return Planned(
-        key, system.name, system.identity, system.version, system.parameters, question.hash, question.repeat
+        key, system.name, system.identity, system.version, parameters, question.hash, question.repeat
     )
 
 
 def _keep_study(study_file: Path, run: Run) -> None:
     if study_file.resolve() != run.study.resolve():
-        shutil.copyfile(study_file, run.study)
+        with replacing(run.study) as part:
+            shutil.copyfile(study_file, part)
 
 
 def _study_of(run: Run) -> Study:
@@ -196,7 +239,8 @@ def _responses(study: Study, run: Run, stimuli: pl.DataFrame) -> pl.DataFrame:
         responses = read_responses(ledger, plan_work(study, stimuli), get_audit(study.audit).kind)
     finally:
         ledger.close()
-    responses.write_parquet(run.responses)
+    with replacing(run.responses) as part:
+        responses.write_parquet(part)
     return responses
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 import portrayal
 from portrayal.record.ledger import Ledger
-from portrayal.run import Run
+from portrayal.run import Run, replacing
 from portrayal.study import Study
 
 PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", "spacy", "pillow")
@@ -38,7 +38,8 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
         }
     finally:
         ledger.close()
-    run.manifest.write_text(json.dumps(manifest, indent=1, default=str))
+    with replacing(run.manifest) as part:
+        part.write_text(json.dumps(manifest, indent=1, default=str))
 
 
 def versions() -> dict[str, str]:
@@ -57,9 +58,11 @@ def versions() -> dict[str, str]:
 
 
 def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
-    """Describe the systems as the study names them; studies hold no credentials."""
+    """Describe the systems as the study names them, without credentials."""
+    from portrayal.report.systems import without_secrets
+
     answered = ledger.versions_answered()
-    return [
+    described = [
         {
             "name": system.name,
             "use": system.use,
@@ -69,6 +72,7 @@ def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
         }
         for system in study.systems
     ]
+    return [without_secrets(system) for system in described]
 
 
 def _readable(wave: dict[str, Any]) -> dict[str, Any]:

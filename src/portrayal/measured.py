@@ -10,19 +10,21 @@ import polars as pl
 from portrayal.audits.base import Measured
 from portrayal.errors import PortrayalError
 from portrayal.reviews import merge_reviews, write_reviews
-from portrayal.run import Run
+from portrayal.run import Run, replacing
 
 
 def write_measured(run: Run, measured: Measured) -> None:
     """Write results, tables, warnings and cases to review into the run."""
-    measured.results.write_parquet(run.results)
     shutil.rmtree(run.tables, ignore_errors=True)
     run.tables.mkdir()
     for name, table in measured.tables.items():
         table.write_parquet(run.tables / f"{name}.parquet")
     (run.folder / "warnings.json").write_text(json.dumps(list(measured.warnings)))
     if measured.reviews is not None:
-        write_reviews(merge_reviews(run.reviews, measured.reviews), run.reviews)
+        with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
+            write_reviews(merge_reviews(run.reviews, measured.reviews), part)
+    with replacing(run.results) as part:  # last, so that results never stand without their tables
+        measured.results.write_parquet(part)
 
 
 def read_measured(run: Run) -> Measured:

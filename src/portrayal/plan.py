@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +17,38 @@ def plan_text(study_file: Path | str) -> str:
     """Return the plan of a study as plain text."""
     study = read_study(study_file)
     stimuli = make_stimuli(study)
-    rows = [
-        _system_plan(system, len(questions), _asked(study)) for system, questions in plan_work(study, stimuli)
-    ]
+    states = _states(study)
+    rows = [_system_plan(system, questions, states, study) for system, questions in plan_work(study, stimuli)]
     head = f"{study.name}: {len(stimuli)} stimuli, {study.repeats} time(s) each, {len(rows)} system(s)"
     return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
 
 
-def _asked(study: Study) -> dict[str, dict[str, int]]:
-    """Return the states of an earlier try of this study, if there is one in its default folder."""
+def _states(study: Study) -> dict[str, str]:
+    """Return the state of each question of an earlier try, by key, if there is one in the default folder."""
     ledger_file = Run(default_folder(study.name)).ledger
     if not ledger_file.exists():
         return {}
     ledger = Ledger(ledger_file, readonly=True)
     try:
-        return ledger.counts()
+        return ledger.states()
     finally:
         ledger.close()
 
 
-def _system_plan(system: Any, questions: int, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-    states = asked.get(system.name, {})
-    done = states.get("done", 0) + states.get("refused", 0)
-    calls = max(0, questions - done)
+def _system_plan(
+    system: Any, questions: Iterable[str], states: dict[str, str], study: Study
+) -> dict[str, Any]:
+    known = [states.get(key, "planned") for key in questions]
+    asked = {"planned"}
+    if study.ask_unknown_again:
+        asked |= {"unknown", "in_flight"}
+    if study.ask_failed_again:
+        asked |= {"failed"}
+    calls = sum(state in asked for state in known)
     return {
         "system": system.name,
-        "questions": questions,
-        "answered already": done,
+        "questions": len(known),
+        "answered already": sum(state in ("done", "refused") for state in known),
         "calls": calls,
         "dollars": calls * system.limits.price,
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from portrayal.errors import PortrayalError
 
@@ -77,21 +78,42 @@ def existing_run(folder: Path | str) -> Run:
 
 
 @contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path to write to that takes the file's place at the end: a kill never leaves half a file."""
+    part = path.with_name(path.name + ".part")
+    yield part
+    part.replace(path)
+
+
+@contextmanager
 def locked(run: Run, patience: float = 1.0) -> Iterator[None]:
     """Hold the run's lock; the kernel lets go of it when the process ends, however it ends.
 
     Raises
     ------
     PortrayalError
-        When another process holds it for longer than `patience` seconds.
+        When another process holds it for longer than `patience` seconds, or nothing can be written there.
     """
-    run.folder.mkdir(parents=True, exist_ok=True)
-    with (run.folder / "lock").open("a+") as file:
+    with _open_lock(run) as file:
         _take(file.fileno(), run, patience)
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _open_lock(run: Run) -> TextIO:
+    try:
+        run.folder.mkdir(parents=True, exist_ok=True)
+        return (run.folder / "lock").open("a+")
+    except (FileExistsError, NotADirectoryError):
+        raise PortrayalError(
+            f"{run.folder} is a file or lies in one. Expected a folder for the run."
+        ) from None
+    except OSError as error:
+        raise PortrayalError(
+            f"cannot write to {run.folder}: {error.strerror}. Name another with --out."
+        ) from None
 
 
 def is_recording(run: Run) -> bool:

@@ -50,6 +50,8 @@ def _line(name: str, cells: list[str], width: int) -> str:
 def _reasons(run: Run) -> list[str]:
     ledger = Ledger(run.ledger, readonly=True)
     try:
-        return [f"{count} x {system}: {reason}" for system, reason, count in ledger.errors()]
+        return [
+            f"{count} x {system}: {' '.join(reason.split())}" for system, reason, count in ledger.errors()
+        ]
     finally:
         ledger.close()

@@ -112,6 +112,8 @@ def read_study(path: Path | str) -> Study:
         ) from None
     except IsADirectoryError:
         raise PortrayalError(f"{path} is a folder. Expected a study file in TOML.") from None
+    except OSError as error:
+        raise PortrayalError(f"{path} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PortrayalError(f"{path} is not a TOML file: {error}.") from None
     return make_study(data, path.parent)
@@ -126,6 +128,9 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     if not isinstance(stem, str):
         raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
     audit = get_audit(stem)
+    for key in {"settings", "folder"} & set(data):  # fields of the class, not keys of the file
+        known = sorted({*Study.model_fields, audit.stem} - {"settings", "folder"})
+        raise PortrayalError(f"study has an unknown key {key!r}. Known: {', '.join(known)}.")
     own = data.pop(audit.stem, {})
     study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
     _check_names(study)

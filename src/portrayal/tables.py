@@ -80,14 +80,28 @@ def as_frame(table: Any, name: str = "table") -> pl.DataFrame:
         return table.collect()
     if isinstance(table, Sequence) and all(isinstance(row, Mapping) for row in table):
         return pl.DataFrame(list(table), infer_schema_length=None)
-    module = type(table).__module__.partition(".")[0]
-    if module == "pandas":
-        return pl.from_pandas(table)
-    if module == "pyarrow" or hasattr(table, "__arrow_c_stream__"):
-        return pl.DataFrame(table)
+    try:
+        if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
+            return _from_pandas(table)
+        if hasattr(table, "column_names") or hasattr(table, "__arrow_c_stream__"):
+            return pl.DataFrame(table)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise PortrayalError(f"{name} cannot be read as a table: {_first_line(error)}.") from None
     raise PortrayalError(
         f"{name} is a {type(table).__name__}. Expected a polars, pandas or Arrow table, or a list of dicts."
     )
+
+
+def _from_pandas(table: Any) -> pl.DataFrame:
+    """Read a pandas table; without pyarrow, which polars wants for it, column by column."""
+    try:
+        return pl.from_pandas(table)
+    except ImportError:
+        columns = {
+            str(name): [None if lost else value for value, lost in zip(values, values.isna(), strict=True)]
+            for name, values in table.items()
+        }
+        return pl.DataFrame(columns, strict=False)
 
 
 def check(table: Any, contract: Contract, name: str, hint: str = "") -> pl.DataFrame:
@@ -130,10 +144,15 @@ def check_stimuli(table: Any) -> pl.DataFrame:
         raise PortrayalError(
             "stimuli is empty. A study needs at least one stimulus; see docs/architecture.md."
         )
+    for column in ("stimulus", "kind", "content", "hash"):
+        if frame[column].null_count():
+            raise PortrayalError(
+                f"stimuli has {frame[column].null_count()} row(s) without {column!r}. Fill it in for every stimulus."
+            )
     twice = frame.filter(pl.col("stimulus").is_duplicated())["stimulus"]
     if len(twice):
         raise PortrayalError(f"stimulus {twice[0]!r} is listed twice. Give every stimulus its own id.")
-    return frame
+    return frame.with_columns(pl.col("source", "license", "consent").fill_null(""))
 
 
 def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:

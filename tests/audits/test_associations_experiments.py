@@ -10,9 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from PIL import Image
+from polars.testing import assert_frame_equal
 
 from portrayal import flow
 from portrayal.audits import AUDITS, EXPERIMENTS, get_audit
+from portrayal.audits.base import Evidence
 from portrayal.errors import PortrayalError
 from portrayal.measures.depictions import depictions_of_counts
 from portrayal.record.guard import PromptRefused
@@ -229,6 +231,32 @@ def test_labels_of_a_recorded_table(tmp_path: Path) -> None:
     assert "sexualised_age_trend" not in pl.read_parquet(folder / "results.parquet")["measure"]
 
 
+def test_raters_and_the_detector_are_compared_from_a_reviews_table(tmp_path: Path) -> None:
+    write_labels(tmp_path)
+    study = read_study(write(tmp_path, LABELS))
+    audit = get_audit(study.audit)
+    given = {
+        "ann": ["yes", "no", "yes", "no"],
+        "bo": ["yes", "no", "no", "no"],
+        "detector": ["yes", "no", "no", "no"],
+    }
+    reviews = pl.DataFrame(
+        [
+            {"item": str(item), "question": "sexualised", "reviewer": name, "judgment": said, "note": None}
+            for name, judged in given.items()
+            for item, said in enumerate(judged)
+        ],
+        schema_overrides={"note": pl.String},
+    )
+    folder = run(tmp_path, LABELS)
+    responses = pl.read_parquet(folder / "responses.parquet")
+    evidence = Evidence(audit.stimuli(study), responses, audit.inputs(study), reviews)
+    table = audit.measure(evidence, study.settings).results
+    kappa = table.filter((pl.col("measure") == "cohen_kappa") & (pl.col("group") == "bo + detector"))
+    assert kappa["value"].to_list() == [1.0]
+    assert set(table.filter(pl.col("measure") == "cronbach_alpha")["system"]) == {"raters"}
+
+
 def test_sexualised_output_is_never_prompted_for(tmp_path: Path) -> None:
     write_labels(tmp_path)
     with pytest.raises(PortrayalError, match="never by prompting"):
@@ -287,6 +315,24 @@ def test_recorded_captions_name_their_settings(tmp_path: Path) -> None:
         open_system(study.systems[0], tmp_path, "captioner")
 
 
+def test_photographs_go_to_a_remote_captioner_only_with_consent(tmp_path: Path) -> None:
+    (tmp_path / "SOBEM").mkdir()
+    for name in ("1_AN1_NO_1", "1_AN1_O_1"):
+        (tmp_path / "SOBEM" / f"{name}.png").write_bytes(name.encode())
+    lines = ['name = "s"', 'audit = "associations/emotion_words"', "[[systems]]", 'name = "remote"']
+    lines += [
+        'use = "http://127.0.0.1:9/caption"',
+        "limits = { retries = 0 }",
+        "[associations]",
+        'photographs = "SOBEM"',
+    ]
+    with pytest.raises(PortrayalError, match="no recorded consent or licence"):
+        flow.record(write(tmp_path, "\n".join(lines)), tmp_path / "refused", quiet=True)
+    lines.append('consent = "agreement with the creators covers this service"')
+    recorded = flow.record(write(tmp_path, "\n".join(lines)), tmp_path / "asked", quiet=True)
+    assert recorded.run.ledger.exists()
+
+
 @pytest.mark.parametrize("settings", [{}, {"recorded": "a", "photographs": "b"}])
 def test_emotion_words_need_one_source(settings: dict) -> None:
     study = make_study(
@@ -333,3 +379,39 @@ def test_a_picture_is_a_picture() -> None:
 
     with Image.open(io.BytesIO(phantom.silhouette(1, np.random.default_rng(0)))) as picture:
         assert picture.size == (64, 64)
+
+
+@pytest.mark.parametrize("name", ["depictions", "labels", "emotion_words"])
+def test_row_order_never_matters(name: str, tmp_path: Path) -> None:
+    write_labels(tmp_path)
+    made = [
+        {
+            "subject": person,
+            "emotion": "AN",
+            "intensity": "2",
+            "condition": condition,
+            "take": take,
+            "caption": text,
+        }
+        for person in (1, 2, 3)
+        for condition in ("NO", "O")
+        for take, text in enumerate(("an angry woman", "a sad wall" * person), start=1)
+    ]
+    (tmp_path / "captions.jsonl").write_text("\n".join(map(json.dumps, made)))
+    text = {
+        "depictions": GENERATOR,
+        "labels": LABELS,
+        "emotion_words": CAPTIONS.format(path="captions.jsonl", minimum=1),
+    }
+    folder = run(tmp_path, text[name])
+    study = read_study(tmp_path / "study.toml")
+    audit = get_audit(study.audit)
+    stimuli, responses = (pl.read_parquet(folder / f"{part}.parquet") for part in ("stimuli", "responses"))
+    tables = [
+        audit.measure(Evidence(*given, audit.inputs(study)), study.settings).results
+        for given in (
+            (stimuli, responses),
+            (stimuli.reverse(), responses.sample(fraction=1, shuffle=True, seed=1)),
+        )
+    ]
+    assert_frame_equal(*tables, check_exact=False, rel_tol=1e-9)

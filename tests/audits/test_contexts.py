@@ -19,7 +19,7 @@ from portrayal.tables import REVIEWS
 def study(folder, systems, settings, name="test"):
     tables = "".join(f'[[systems]]\nname = "{n}"\nuse = "{use}"\n' for n, use in systems.items())
     lines = "\n".join(f"{key} = {value}" for key, value in settings.items())
-    path = Path(folder) / "study.toml"
+    path = Path(folder) / ("study.toml" if name == "test" else f"{name}.toml")
     path.write_text(f'name = "{name}"\naudit = "contexts"\n[contexts]\n{lines}\n{tables}')
     return path
 
@@ -223,6 +223,39 @@ def test_two_coders_agreement_by_hand():
     # They agree on 9 of 10. By chance .5 * .4 + .5 * .6 = .5, so kappa = (.9 - .5) / .5 = .8.
     assert found["share of equal decisions"]["value"] == pytest.approx(0.9)
     assert found["Cohen's kappa"]["value"] == pytest.approx(0.8)
+
+
+def test_ratings_of_places_come_in_with_the_study(composed):
+    folder, _ = composed
+    rows = ["item,question,reviewer,judgment,note"]
+    for rater, score, code in [("a", 0, "correct"), ("b", 2, "partial"), ("c", 9, "wrong")]:
+        rows += [
+            f"F1,gendered,{rater},{score},",
+            f"F1,place,{rater},{code},a shop",
+            f"F1,rater_gender,{rater},female,",
+        ]
+    (folder / "ratings.csv").write_text("\n".join(rows))
+    text = (folder / "study.toml").read_text().replace("[contexts]", '[contexts]\nratings = "ratings.csv"')
+    (folder / "rated.toml").write_text(text)
+    rated = read_study(folder / "rated.toml")
+    from portrayal.audits.base import Evidence
+
+    stimuli, responses = (
+        pl.read_parquet(folder / "run" / f"{name}.parquet") for name in ("stimuli", "responses")
+    )
+    measured = AUDIT.measure(Evidence(stimuli, responses, read_inputs(rated)), rated.settings)
+    row = values(measured.results, "place_rating")["raters", "F1 | all raters"]
+    assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
+    assert all("raters" not in finding.sentence for finding in AUDIT.findings(measured))
+
+
+def test_the_plan_says_what_could_be_found(composed):
+    folder, _ = composed
+    (line,) = AUDIT.power(
+        read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet")
+    )
+    # 16 people, 8 pictures each: (t(.975, 15) + z(.8)) / sqrt(8) / sqrt(16) = (2.1314 + .8416) / 11.314 = .2628.
+    assert line == "with 16 people, a congruence of 0.26 is found in at least 80 of 100 audits"
 
 
 def test_the_demonstration_study_reads_and_names_both_systems():

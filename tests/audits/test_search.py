@@ -242,6 +242,8 @@ def test_queries_without_answers_are_missing_rows_with_reasons():
     assert (row["n"], row["n_missing"]) == (19, 1)
     table = next(table.table for table in AUDIT.tables(measured) if table.name == "unused")
     assert table.select("query", "reason").rows() == [("nurse", "no result")]
+    counted = measured.results.filter(pl.col("measure").is_in(["map", "P_10", "over_representation"]))
+    assert set(counted.select("n", "n_missing").rows()) == {(19, 1)}
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,23 @@ def test_ctrl_c_drains_and_leaves_the_rest_planned(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("kill")
+def test_a_second_ctrl_c_ends_at_once_and_leaves_unknowns(tmp_path: Path) -> None:
+    study, run = write_study(tmp_path, True, pause=60), tmp_path / "run"
+    command = [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run), "--quiet"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while len(asked(study)) < 3:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):  # the first one drains
+        process.wait(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    states = states_table(Run(run)).row(0, named=True)
+    assert (process.returncode, said) == (130, "stopped; run the same command again to go on\n")
+    assert (states["unknown"], states["done"], states["in_flight"]) == (3, 0, 0)
+
+
+@pytest.mark.xdist_group("kill")
 def test_a_report_over_unfinished_work_says_so_at_its_top(tmp_path: Path, nursery: Nursery) -> None:
     from portrayal import flow
 

@@ -105,3 +105,16 @@ def test_coders_who_differ_leave_a_tag_unknown():
     assert decisions(judged).height == 2
     with pytest.raises(PortrayalError, match="Did you mean 'traits'"):
         extend(load_typology(), reviews(("zumba", "cluster", "ann", "trait", "")))
+
+
+def test_the_list_that_ships_holds_every_seed_of_the_script():
+    import tomllib
+    from pathlib import Path
+
+    seeds = tomllib.loads((Path(__file__).parents[2] / "scripts" / "typology_seeds.toml").read_text())
+    entries = set(load_typology().select("tag", "super_cluster", pl.col("sub_cluster").fill_null("")).rows())
+    for cluster in seeds["cluster"]:
+        for word in cluster["words"]:
+            assert (normalise(word), cluster["super"], cluster["sub"]) in entries
+    grown = load_typology().filter(pl.col("source") != "seed")
+    assert not set(grown["tag"]) & set(seeds["drop"])

@@ -82,3 +82,27 @@ def test_a_file_that_is_no_ledger_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"this is a text file, not a database, and long enough to be seen as one" * 20)
     with pytest.raises(PortrayalError, match="cannot be read as a ledger"):
         Ledger(path, readonly=True)
+
+
+def test_a_file_that_is_no_ledger_cannot_be_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.write_bytes(b"this is a text file, not a database, and long enough to be seen as one" * 20)
+    with pytest.raises(PortrayalError, match="is not a ledger of Portrayal"):
+        Ledger(path)
+
+
+def test_a_ledger_whose_process_died_before_the_first_question_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.touch()
+    with pytest.raises(PortrayalError, match="holds no questions yet"):
+        Ledger(path, readonly=True)
+
+
+def test_reading_puts_no_file_beside_the_ledger(tmp_path: Path) -> None:
+    writer = Ledger(tmp_path / "ledger.sqlite")
+    writer.plan(planned("a"))
+    writer.close()
+    reader = Ledger(writer.path, readonly=True)
+    assert reader.counts()["fake"]["planned"] == 1
+    reader.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.sqlite"]

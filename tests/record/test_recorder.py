@@ -192,3 +192,43 @@ def test_stopping_drains_what_is_in_flight(ledger: Ledger) -> None:
     assert counts["in_flight"] == 0
     assert 1 <= counts["done"] <= 2
     assert counts["planned"] == 10 - counts["done"]
+
+
+def test_an_error_the_user_must_mend_lets_the_others_finish_what_is_in_flight(ledger: Ledger) -> None:
+    """A paid call in flight must not be lost because another system lacks its credential."""
+
+    @dataclass
+    class Slow(Scripted):
+        async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+            await asyncio.sleep(0.05)
+            return [Answer(b"paid")]
+
+    broken = fake(lambda content, time: PortrayalError("no credential"))
+    paid = Slow(name="paid", kind="tagger", identity="paid", limits=Limits(concurrency=1))
+    work = [
+        (system, {f"{system.name} {n}": Question(str(n), "text", str(n), str(n)) for n in range(3)})
+        for system in (broken, paid)
+    ]
+    ledger.plan(Planned(key, s.name, "x", "", {}, key, 0) for s, questions in work for key in questions)
+    with pytest.raises(PortrayalError, match="no credential"):
+        asyncio.run(Recorder(ledger).record(work))
+    assert ledger.counts()["paid"]["done"] == 1
+    assert ledger.counts()["paid"]["planned"] == 2
+    assert ledger.counts()["fake"]["planned"] == 3
+
+
+@pytest.mark.parametrize("limits", [{}, {"per_second": 0.001}])
+def test_stopping_does_not_sleep_out_a_long_pause(ledger: Ledger, limits: dict[str, Any]) -> None:
+    """Told to come back in an hour, or paced to one call in a quarter of an hour, Ctrl-C still ends it now."""
+    system = fake(lambda content, time: Throttled("429", retry_after=3600), concurrency=1, **limits)
+    questions = {key: Question(key, "text", key, key) for key in "ab"}
+    ledger.plan(Planned(key, "fake", "fake", "", {}, key, 0) for key in questions)
+    recorder = Recorder(ledger)
+
+    async def stop_soon() -> None:
+        asyncio.get_running_loop().call_later(0.05, recorder.stopping.set)
+        await asyncio.wait_for(recorder.record([(system, questions)]), 5)
+
+    asyncio.run(stop_soon())
+    assert system.log == ["a"]
+    assert ledger.counts()["fake"]["planned"] == 2

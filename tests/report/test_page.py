@@ -13,6 +13,7 @@ from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
 from portrayal.report.page import render
 from portrayal.report.results import OPEN, SHOWN
+from portrayal.report.views import OPEN_MEASURES
 from portrayal.tables import results
 from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
 from report.reader import read
@@ -296,6 +297,16 @@ def test_the_declared_family_is_never_folded():
     section = make_section(with_charts=False)
     page = read(quick(audit=replace(section.audit, family=("refusal_rate",))))
     assert page.find("details", class_="block") == []
+
+
+def test_of_many_measures_those_in_findings_are_seen_first():
+    row = {"audit": "associations", "system": "A", "value": 0.1, "n": 5}
+    table = results([{**row, "measure": f"measure {number}"} for number in range(20)])
+    page = read(quick(measured=Measured(table), findings=[Finding("The last one.", 19)], tables=[]))
+    seen = [one.text for one in page.find("section", id="associations")[0].find("h4")]
+    assert seen == ["measure 19", "Further measures"]
+    page = read(quick(measured=Measured(table), findings=[], tables=[]))
+    assert len(page.find("section", id="associations")[0].find("h4")) == OPEN_MEASURES + 1
 
 
 def test_many_charts_are_folded_but_not_the_specification_curve():

@@ -112,6 +112,15 @@ def test_a_blocked_image_is_a_refusal():
     assert outcome(answer) == "blocked"
 
 
+@pytest.mark.parametrize("code", ["content_policy_violation", "moderation_blocked", "content_filter"])
+def test_a_service_that_answers_with_its_filters_error_has_blocked(code):
+    body = json.dumps({"error": {"code": code, "message": "A" * 50}}).encode()
+    (answer,) = ask(gated(CallFailed("HTTP 400", body)))
+    assert outcome(answer) == "blocked"
+    assert answer.refused
+    assert b"AAAA" not in answer.raw
+
+
 @pytest.mark.parametrize(
     "raw",
     [

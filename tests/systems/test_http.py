@@ -26,7 +26,7 @@ from portrayal.systems.base import (
     Unreadable,
 )
 from portrayal.systems.http import dig
-from portrayal.systems.web import retry_after
+from portrayal.systems.web import fill_secrets, retry_after
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -60,6 +60,7 @@ FAULTS = {
     "down": (503, b"maintenance"),
     "empty": (429, b'{"error": {"code": "insufficient_quota"}}'),
     "bad": (400, b"bad image"),
+    "moved": (302, b"<html>log in</html>", {"location": "/login"}),
     "html": (200, b"<html>proxy</html>"),
     "filtered": (200, b'{"model": "m-1", "blocked": "sexual", "tags": []}'),
 }
@@ -123,6 +124,21 @@ def test_a_credential_comes_from_the_environment_only(address: str, monkeypatch:
 def test_a_credential_written_into_a_study_is_refused(address: str) -> None:
     with pytest.raises(PortrayalError, match=r"seems to hold a credential. Write it as \$NAME"):
         opened(address, headers={"X-Api-Key": "s3cret"})
+    with pytest.raises(PortrayalError, match=r"query 'key' seems to hold a credential"):
+        opened(address, query={"key": "s3cret"})
+
+
+def test_a_credential_in_the_address_comes_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    assert fill_secrets({"key": "$MY_KEY", "keyword": "{content}"}) == {
+        "key": "s3cret",
+        "keyword": "{content}",
+    }
+
+
+def test_a_redirect_is_no_answer(address: str) -> None:
+    with pytest.raises(CallFailed, match="HTTP 302"):
+        ask(opened(address), "moved")
 
 
 @pytest.mark.parametrize(

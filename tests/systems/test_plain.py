@@ -38,6 +38,10 @@ def test_every_short_form_is_read(kind: str, value: object, rows: list[dict]) ->
     assert rows_of(kind, value) == rows
 
 
+# The letters of a text are neither numbers nor documents, and a number may be too large for a float.
+LETTERS = [("encoder", "123"), ("encoder", {"embedding": "123"}), ("ranker", "abc"), ("encoder", [10**400])]
+
+
 @pytest.mark.parametrize("nothing", [None, "", []])
 @pytest.mark.parametrize("kind", ["tagger", "captioner", "encoder", "ranker", "generator"])
 def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
@@ -46,7 +50,7 @@ def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}])],
+    [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}]), *LETTERS],
 )
 def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
     with pytest.raises(Unreadable, match=f"a {kind} cannot answer"):
@@ -63,13 +67,11 @@ def test_numpy_answers_are_kept_as_numbers() -> None:
 
 
 def test_an_envelope_carries_version_and_cost() -> None:
-    answer = pack_reply({"answer": ["woman"], "version": "v3", "cost": 0.01})
-    assert (json.loads(answer.raw), answer.version, answer.cost, answer.refused) == (
-        ["woman"],
-        "v3",
-        0.01,
-        False,
-    )
+    envelope = {"answer": ["woman"], "version": "v3", "cost": 0.01}
+    answer = pack_reply(envelope)
+    assert json.loads(answer.raw) == envelope  # kept whole; reading opens it
+    assert (answer.version, answer.cost, answer.refused) == ("v3", 0.01, False)
+    assert read_plain("tagger", answer) == [{"tag": "woman", "confidence": None}]
 
 
 def test_an_envelope_can_refuse_or_fail() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from portrayal.errors import PortrayalError
 from portrayal.study import SystemSettings
 from portrayal.systems import open_system
-from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question
+from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question, Unreadable
 
 PROGRAM = """
 import json, sys
@@ -86,6 +87,7 @@ def test_a_program_answers_line_by_line(tmp_path: Path, program: str) -> None:
     answers = ask(system, "woman", "tree")
     assert [system.read(answer)[0]["tag"] for answer in answers] == ["WOMAN", "TREE"]
     assert answers[0].version == "7"
+    assert answers[0].raw == b'{"answer": ["WOMAN"], "version": "7"}'  # the line as it was written
 
 
 def test_a_program_that_dies_after_it_was_asked_leaves_an_unknown(tmp_path: Path, program: str) -> None:
@@ -159,3 +161,74 @@ def test_an_unknown_system_gets_the_nearest_name(tmp_path: Path) -> None:
 def test_a_system_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PortrayalError, match="'mine' is a encoder. This audit asks a tagger"):
         opened(tmp_path, "glove", kind="tagger")
+
+
+def test_a_module_that_breaks_while_it_is_imported_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "broken_tagger.py").write_text("def tags(text)\n    return []\n")
+    with pytest.raises(PortrayalError, match="cannot import 'broken_tagger'"):
+        ask(opened(tmp_path, "python:broken_tagger:tags"), "woman")
+
+
+def test_a_function_past_its_time_limit_does_not_keep_the_process_alive(tmp_path: Path) -> None:
+    (tmp_path / "sleepy_tagger.py").write_text("import time\ndef tags(text):\n    time.sleep(60)\n")
+    program = f"""
+import asyncio, pathlib
+from portrayal.study import SystemSettings
+from portrayal.systems import open_system
+from portrayal.systems.base import Question
+system = open_system(SystemSettings(name="s", use="python:sleepy_tagger:tags"), pathlib.Path({str(tmp_path)!r}), "tagger")
+async def main():
+    try:
+        await asyncio.wait_for(system.ask([Question("a", "text", "a", "a")]), 0.2)
+    except TimeoutError:
+        print("given up")
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=40)
+    assert done.stdout == "given up\n"
+    assert done.returncode == 0
+
+
+def test_what_takes_one_question_at_a_time_gets_one_at_a_time(tmp_path: Path, program: str) -> None:
+    """Waiting for one's turn must not count against the time limit: it would turn unasked questions unknown."""
+    assert opened(tmp_path, program).limits.concurrency == 1
+    assert opened(tmp_path, "python:json:loads").limits.concurrency == 1
+    assert opened(tmp_path, "python:json:loads", limits={"concurrency": 3}).limits.concurrency == 3
+
+
+def test_the_price_of_the_study_is_what_a_question_costs_unless_the_answer_says(tmp_path: Path) -> None:
+    (tmp_path / "paid_tagger.py").write_text(
+        "def tags(text):\n    return {'answer': [text], 'cost': {'dear': 0.5, 'odd': 'much'}.get(text)}\n"
+    )
+    system = opened(tmp_path, "python:paid_tagger:tags", limits={"price": 0.01})
+    assert [answer.cost for answer in ask(system, "plain", "dear", "odd")] == [0.01, 0.5, 0.01]
+
+
+def test_recorded_ids_stay_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text("stimulus,repeat,tag,confidence\n007,,woman,0.9\n7,0,tree,\n")
+    system = opened(tmp_path, "replay:answers.csv")
+    first, second = ask(system, "007", "7")
+    assert system.read(first) == [{"tag": "woman", "confidence": 0.9}]
+    assert system.read(second) == [{"tag": "tree", "confidence": None}]
+
+
+def test_a_repeat_that_is_no_number_is_named(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text("stimulus,repeat,tag\na,first,woman\n")
+    with pytest.raises(PortrayalError, match="answers.csv has a repeat that is not a whole number"):
+        ask(opened(tmp_path, "replay:answers.csv"), "a")
+
+
+def test_recorded_embeddings_come_from_csv_too(tmp_path: Path) -> None:
+    (tmp_path / "vectors.csv").write_text('stimulus,embedding\na,"[0.5, 1.0]"\nb,broken\n')
+    system = opened(tmp_path, "replay:vectors.csv", kind="encoder")
+    first, second = ask(system, "a", "b")
+    assert system.read(first) == [{"embedding": [0.5, 1.0]}]
+    with pytest.raises(Unreadable):
+        system.read(second)
+
+
+def test_an_embedding_recorded_twice_is_refused(tmp_path: Path) -> None:
+    table = pl.DataFrame({"stimulus": ["a", "a"], "embedding": [[0.5], [1.0]]})
+    table.write_parquet(tmp_path / "vectors.parquet")
+    with pytest.raises(PortrayalError, match="lists stimulus 'a' \\(repeat 0\\) 2 times"):
+        ask(opened(tmp_path, "replay:vectors.parquet", kind="encoder"), "a")

@@ -18,6 +18,7 @@ from portrayal.errors import PortrayalError
 from portrayal.measures.captions.audit import SystemResult, all_rows, as_results, measure_name, measure_system
 from portrayal.measures.captions.mentions import read_captions
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.study import Study
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
@@ -164,6 +165,19 @@ def _warnings(tables: dict[str, pl.DataFrame]) -> list[str]:
     return told
 
 
+def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say, for `portrayal plan`, what difference between two groups of equal size the images could show."""
+    from scipy import stats
+
+    each = len(stimuli) // 2
+    if each < 2:
+        return ["fewer than four images: no difference can be shown"]
+    base = 0.1  # share of captions that do it in one of the groups
+    effect = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * (2 * base * (1 - base) / each) ** 0.5
+    return [f"with {each} images in each of two groups, a difference of about {effect:.2f} from a share of {base} is found in"
+            " 80 of 100 audits, before correction"]  # fmt: skip
+
+
 AUDIT = Audit(
     stem="captions",
     title="Captions",
@@ -178,5 +192,6 @@ AUDIT = Audit(
     family=FAMILY,
     inputs=read_inputs,
     tables=report_tables,
+    power=say_power,
     demo=(Path(str(files("portrayal.studies") / "captions.toml")),),
 )

@@ -148,12 +148,14 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, what congruence this number of people could show."""
     from scipy import stats
 
-    people = stimuli["person"].n_unique() if "person" in stimuli.columns else 0
+    placed = stimuli.filter(pl.col("role") == "composite").drop_nulls("person")
+    people = placed["person"].n_unique()
     if people < 3:
-        return ["fewer than three people: no effect can be shown"]
-    spread = 0.25  # of a person's congruence over eight places, from the phantom at a stereotype of 0.5
+        return ["fewer than three people in places: no stereotype can be shown"]
+    # A picture scores between -1 and 1, so a person's mean over m pictures deviates by at most 1 / sqrt(m).
+    spread = (people / placed.height) ** 0.5
     effect = (stats.t.ppf(0.975, people - 1) + stats.norm.ppf(0.8)) * spread / people**0.5
-    return [f"with {people} people, a congruence of about {effect:.2f} is found in 80 of 100 audits"]
+    return [f"with {people} people, a congruence of {effect:.2f} is found in at least 80 of 100 audits"]
 
 
 def _compose(study: Study) -> pl.DataFrame:

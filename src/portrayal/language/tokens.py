@@ -113,7 +113,7 @@ def _prepared(text: str) -> bytes:
 
 def _borders(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where words begin and end."""
-    inside = np.zeros(len(data) + 2, np.int8)
+    inside = np.zeros(len(data) + 2, bool)
     inside[1:-1] = _WORD_BYTES[data]
-    steps = np.diff(inside)
-    return np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
+    borders = np.flatnonzero(inside[1:] != inside[:-1])  # into a word, out of it, into the next ...
+    return borders[::2], borders[1::2]

@@ -85,38 +85,24 @@ def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
     """Every occupation gets every label that occurs, so that a group nobody drew shows as zero."""
-    labels = sorted(counts["label"].unique())
-    totals = dict(counts.group_by("occupation").agg(pl.col("count").sum()).iter_rows())
-    table = {
-        (occupation, label): count
-        for occupation, label, count in counts.select("occupation", "label", "count").iter_rows()
-    }
-    for label in labels:
-        hits = {occupation: table.get((occupation, label), 0) for occupation in sorted(totals)}
-        for occupation, count in hits.items():
-            missing = (
-                0
-                if asked is None
-                else asked.filter(pl.col("occupation") == occupation).height - totals[occupation]
-            )
-            yield _share(
-                "depicted_share",
-                f"{label}, {occupation}",
-                wilson(count, totals[occupation]),
-                totals[occupation],
-                missing,
-            )
-        shares = np.array(
-            [count / totals[occupation] for occupation, count in hits.items() if totals[occupation]]
-        )
-        mean = clustered_mean(shares, np.arange(len(shares)))
-        n = sum(totals.values())
-        missing = 0 if asked is None else asked.height - n
-        row = _share("depicted_share", label, mean, n, missing)
-        yield {
-            **row,
-            "note": f"mean over {len(shares)} occupations, interval clustered by occupation; {READ}",
-        }
+    totals = _totals(counts, "count")
+    made = totals if asked is None else _totals(asked.with_columns(count=pl.lit(1)), "count")
+    table = {(job, label): n for job, label, n in counts.select("occupation", "label", "count").iter_rows()}
+    for label in sorted(counts["label"].unique()):
+        hits = {job: table.get((job, label), 0) for job in totals if totals[job]}
+        for job, count in hits.items():
+            share = wilson(count, totals[job])
+            yield _share("depicted_share", f"{label}, {job}", share, totals[job], made[job] - totals[job])
+        shares = np.array([count / totals[job] for job, count in hits.items()])
+        mean, n = clustered_mean(shares, np.arange(len(shares))), sum(totals.values())
+        note = f"mean over {len(shares)} occupations, interval clustered by occupation; {READ}"
+        yield {**_share("depicted_share", label, mean, n, sum(made.values()) - n), "note": note}
+
+
+def _totals(table: pl.DataFrame, column: str) -> dict[str, int]:
+    """Return the sum of a column for each occupation, in order of their names."""
+    sums = table.group_by("occupation").agg(pl.col(column).cast(pl.Int64).sum()).sort("occupation")
+    return dict(sums.iter_rows())
 
 
 def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -156,6 +142,5 @@ def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _share(measure: str, group: str, interval: Interval, n: int, missing: int) -> dict[str, Any]:
-    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
-    ends = {"value": value, "low": low, "high": high, "n": n, "n_missing": missing}
+    ends = {**interval.columns(), "n": n, "n_missing": missing}
     return {"measure": measure, "group": group, **ends, "unit": "share", "note": READ}

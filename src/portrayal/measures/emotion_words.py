@@ -221,6 +221,5 @@ def _place(cells: pl.DataFrame, group: str) -> dict[str, Any]:
 
 
 def _estimate(interval: Interval, people: pl.DataFrame) -> dict[str, Any]:
-    value, low, high = (None if np.isnan(end) else end for end in interval)
     counts = {"n": int(people["captions"].sum()), "n_missing": int(people["missing"].sum())}
-    return {"value": value, "low": low, "high": high, **counts}
+    return {**interval.columns(), **counts}

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval, clustered_mean
+from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.permutation import sign_flip
 from portrayal.tables import check, results
 
@@ -120,7 +120,7 @@ def _rows(part: pl.DataFrame, region: str, baseline: str) -> Iterator[dict[str, 
         note = f"interval over {known['person'].n_unique()} persons"
         yield {
             **place,
-            **_ends(mean),
+            **mean.columns(),
             "n": known.height,
             "n_missing": chosen.height - known.height,
             "note": note,
@@ -145,7 +145,7 @@ def _difference(part: pl.DataFrame, region: str, condition: str, baseline: str) 
         "measure": "saliency_difference",
         "group": region,
         "contrast": f"{condition} - {baseline}",
-        **_ends(mean),
+        **mean.columns(),
         "p": test.p if test else None,
         "n": known.height,
         "n_missing": asked - known.height,
@@ -153,8 +153,3 @@ def _difference(part: pl.DataFrame, region: str, condition: str, baseline: str) 
         "note": f"paired within {len(both)} persons; sign flips, two-sided"
         + (f" ({test.method})" if test else ""),
     }
-
-
-def _ends(interval: Interval) -> dict[str, float | None]:
-    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
-    return {"value": value, "low": low, "high": high}

@@ -20,7 +20,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.measures.undercount import corrected_row
-from portrayal.stats.intervals import Interval, wilson
+from portrayal.stats.intervals import wilson
 from portrayal.stats.proportions import share_difference, share_ratio, share_trend
 from portrayal.tables import check, results
 
@@ -144,7 +144,7 @@ def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     yield {
         "measure": "sexualised_age_trend",
         "group": group,
-        **_ends(trend.interval),
+        **trend.interval.columns(),
         "p": None if np.isnan(trend.p) else trend.p,
         "n": answered.height,
         "n_missing": images.height - answered.height,
@@ -171,17 +171,12 @@ def _compare(frame: pl.DataFrame, group: str, base: str) -> Iterator[dict[str, A
         contrast = f"{group} {sign} {base}"
         # One test, shown once: the ratio's row repeats no p, or the family would count it twice.
         own = {"p": None if np.isnan(p) or sign == "/" else p}
-        yield {**place, "measure": measure, "contrast": contrast, **_ends(interval), **own, "unit": unit}
+        yield {**place, "measure": measure, "contrast": contrast, **interval.columns(), **own, "unit": unit}
 
 
 def _share(measure: str, group: str, hits: int, n: int, missing: int, note: str = "") -> dict[str, Any]:
     counts = {"n": n, "n_missing": missing, "unit": "share", "note": note}
-    return {"measure": measure, "group": group, **_ends(wilson(hits, n)), **counts}
-
-
-def _ends(interval: Interval) -> dict[str, float | None]:
-    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
-    return {"value": value, "low": low, "high": high}
+    return {"measure": measure, "group": group, **wilson(hits, n).columns(), **counts}
 
 
 def _age(frame: pl.DataFrame) -> list[str]:

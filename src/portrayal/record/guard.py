@@ -3,12 +3,10 @@
 The recorder calls this for every question to a generator, after the prompt is fully assembled. It fails
 closed in three steps:
 
-1. Every reading of the text (other alphabets, digits for letters, letters set apart, doubled letters) is
-searched
+1. Every reading of the text (other alphabets, digits for letters, letters set apart, doubled letters) is searched
    for words for minors, young people and sexual content, so that a refusal says why.
-2. Every number, in digits or words, must be from 25 to 120, and a number of years must be named where
-'year' is. 3. Every remaining word must be in a list of neutral English words
-(language/lexicons/prompt_words.csv). What is
+2. Every number, in digits or words, must be from 25 to 120, and a number must be named where 'year' is.
+3. Every remaining word must be in a list of neutral English words (language/lexicons/prompt_words.csv). What is
    not known is refused, whatever its language: no list of bad words is complete.
 
 There is no setting that widens this. Pure functions: text in, an error or nothing out.

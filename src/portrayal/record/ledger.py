@@ -182,6 +182,10 @@ class Ledger:
             table.setdefault(system, dict.fromkeys(STATES, 0))[state] = count
         return table
 
+    def states(self) -> dict[str, str]:
+        """Return the state of every question ever asked of this run, by key."""
+        return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
+
     def entries(self, system: str) -> Iterator[Entry]:
         """Yield the current questions of a system with their raw answers."""
         rows = self._connection.execute(
@@ -254,11 +258,13 @@ class Ledger:
 
 
 def _open_writable(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
     try:
+        connection = sqlite3.connect(path, timeout=30)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_SCHEMA)
+    except sqlite3.OperationalError as error:
+        raise PortrayalError(f"cannot write the ledger {path}: {error}.") from None
     except sqlite3.DatabaseError as error:
         raise PortrayalError(
             f"{path} is not a ledger of Portrayal ({error}). Move it away and record again."
@@ -267,10 +273,16 @@ def _open_writable(path: Path) -> sqlite3.Connection:
 
 
 def _open_readonly(path: Path) -> sqlite3.Connection:
-    """Open without writing; a folder that cannot be written to at all is read as it stands."""
+    """Open without writing.
+
+    Without a write-ahead log all is in the one file, which is read as it stands: SQLite would put two files beside
+    it, and could not in a folder that may not be written to.
+    """
     if not path.exists():
         raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
-    for options in ("mode=ro", "mode=ro&immutable=1"):
+    log = path.with_name(path.name + "-wal")
+    beside = ["mode=ro"] if log.exists() and log.stat().st_size else []
+    for options in (*beside, "mode=ro&immutable=1"):
         connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
         try:
             connection.execute("SELECT count(*) FROM questions")
@@ -278,4 +290,6 @@ def _open_readonly(path: Path) -> sqlite3.Connection:
         except sqlite3.DatabaseError as error:
             reason = error
             connection.close()
+    if "no such table" in str(reason):
+        raise PortrayalError(f"{path} holds no questions yet. Record it: portrayal audit STUDY.toml")
     raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")

@@ -20,11 +20,11 @@ class RecordingProgress:
         self._counts = {system: dict.fromkeys(STATES_SHOWN, 0) for system in open_questions}
         self._dollars = dict.fromkeys(open_questions, 0.0)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),  # names are the user's, not markup
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[detail]}"),
+            TextColumn("{task.fields[detail]}", markup=False),
             console=Console(file=sys.stderr),
             disable=quiet,
         )

@@ -13,7 +13,7 @@ import contextlib
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -45,7 +45,7 @@ class Recorder:
     ledger: Ledger
     listen: Listener = lambda system, state, count, dollars: None
     clock: Callable[[], float] = time.time
-    sleep: Callable[[float], object] = asyncio.sleep
+    sleep: Callable[[float], Awaitable[None]] | None = None  # None: sleep until `stopping` is set
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     messages: list[str] = field(default_factory=list)  # why a system was stopped early
 
@@ -56,12 +56,17 @@ class Recorder:
                 asyncio.ensure_future(self._record_system(system, questions)) for system, questions in work
             ]
             try:
-                await asyncio.gather(*tasks)
+                await _all_to_their_end(tasks)
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
                 await asyncio.gather(*(system.close() for system, _ in work))
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep, but no longer than until somebody wants to stop."""
+        if self.sleep is not None:
+            await self.sleep(seconds)
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
 
     async def _record_system(self, system: System, questions: Mapping[str, Question]) -> None:
         """Run this system's workers until its queue is empty or it is stopped."""
@@ -69,14 +74,10 @@ class Recorder:
         queue = _batches(
             [(key, question) for key, question in questions.items() if key in planned], system.batch
         )
-        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.clock, self.sleep))
-        workers = [asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.clock, self.rest))
+        await _all_to_their_end(
+            [asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)]
+        )
 
 
 Batch = list[tuple[str, Question]]
@@ -95,9 +96,16 @@ class _Asking:
 
     async def work(self) -> None:
         for batch in self.queue:
-            if self.stopped or self.recorder.stopping.is_set():
+            if self._ends():
                 return
-            await self._ask_until_settled(batch)
+            try:
+                await self._ask_until_settled(batch)
+            except Exception:  # everybody else finishes what is in flight: those answers may be paid for
+                self.recorder.stopping.set()
+                raise
+
+    def _ends(self) -> bool:
+        return self.stopped or self.recorder.stopping.is_set()
 
     async def _ask_until_settled(self, batch: Batch) -> None:
         """Ask a batch; ask again what was told 'later', up to the limit of retries."""
@@ -107,16 +115,18 @@ class _Asking:
                 self.told_later = 0
                 return
             batch = [pair for pair, _ in later]
-            if self.stopped or self.recorder.stopping.is_set():
+            if not self._ends() and attempt < self.system.limits.retries:
+                await self.recorder.rest(_pause(attempt, [error for _, error in later], batch[0][0]))
+            if self._ends():
                 return
-            if attempt < self.system.limits.retries:
-                await self.recorder.sleep(_pause(attempt, [error for _, error in later], batch[0][0]))  # type: ignore[misc]
         self._give_up(batch, later[0][1])
 
     async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
         """Ask, settle every outcome, and return the questions that were told 'later'."""
         keys = [key for key, _ in batch]
         await self.pace.wait()
+        if self._ends():  # nothing was asked: these stay planned
+            return []
         self.recorder.ledger.start(keys, self.recorder.clock())
         try:
             outcomes = await self._outcomes([question for _, question in batch])
@@ -193,6 +203,19 @@ def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
     """Yield batches; a plain generator is safe to share because workers run in one thread."""
     for start in range(0, len(pairs), size):
         yield pairs[start : start + size]
+
+
+async def _all_to_their_end(tasks: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for all tasks even when one fails, then raise the first failure; a cancel cancels them all."""
+    try:
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException):
+            raise end
 
 
 def _pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:

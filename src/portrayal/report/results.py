@@ -79,7 +79,7 @@ def _shared(rows: Sequence[Row]) -> dict[str, Any]:
 def _in_runs(systems: Sequence[str]) -> bool:
     """Tell whether long names of systems stand in runs, so that one line above each run can say them."""
     changes = sum(before != after for before, after in pairwise(systems))
-    return max(map(len, systems)) > NAME and changes > 0 and 3 * (changes + 1) <= len(systems)
+    return max(map(len, systems)) > NAME and changes > 0 and 2 * (changes + 1) <= len(systems)
 
 
 def _parts(row: Row) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -22,6 +22,7 @@ from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
+OPEN_MEASURES = 6
 OPEN_CHARTS = 4  # further ones are folded
 OPEN_ROWS = 12  # longer tables are folded
 P_VALUES = ("p", "p_value", "p_adjusted")
@@ -61,7 +62,7 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
     results = section.measured.results
     cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
     blocks = result_blocks(results, section.anchor, cited, {**NAMES, **section.audit.names})
-    main = {results["measure"][row] for row in cited} | set(section.audit.family)
+    main = open_measures(blocks, [results["measure"][row] for row in sorted(cited)], section.audit.family)
     charts = [chart_view(drawing) for drawing in drawings]
     return {
         "anchor": section.anchor,
@@ -70,8 +71,8 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "warnings": list(section.measured.warnings),
         "findings": [finding_view(finding, section) for finding in section.findings],
         "simulated": said_simulated(section.systems),
-        "blocks": [block for block in blocks if block["name"] in main] or blocks,
-        "further": [block for block in blocks if block["name"] not in main] if main else [],
+        "blocks": [block for block in blocks if block["name"] in main],
+        "further": [block for block in blocks if block["name"] not in main],
         "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
         "further_charts": [drawn for place, drawn in enumerate(charts) if not _first(place, drawn)],
         "tables": tables_view(section),
@@ -86,6 +87,15 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
         "asked": asked(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }
+
+
+def open_measures(
+    blocks: Sequence[Mapping[str, Any]], cited: Sequence[str], family: Sequence[str]
+) -> set[str]:
+    """Return the measures seen at once: those findings speak of, then the declared family, then the others."""
+    known = [block["name"] for block in blocks]
+    wanted = [name for name in dict.fromkeys([*cited, *family]) if name in known]
+    return set((wanted or list(dict.fromkeys(known)))[:OPEN_MEASURES])
 
 
 def _first(place: int, drawn: dict[str, Any]) -> bool:

@@ -25,6 +25,11 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    def columns(self) -> dict[str, float | None]:
+        """Return the columns value, low and high of a Results row; what is NaN is missing."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: None if np.isnan(end) else float(end) for name, end in ends.items()}
+
 
 def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     """Return a share and Wilson's score interval; with n = 0 all three are NaN.

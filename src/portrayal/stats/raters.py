@@ -135,7 +135,8 @@ def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> lis
 
 
 def _estimate(interval: Interval, n: int, items: int) -> dict[str, Any]:
-    value, low, high = (None if np.isnan(end) else float(end) for end in interval)
-    note = "" if value is not None else "not defined: the judgments do not vary, or fewer than two items"
-    ends = {"value": value, "low": low, "high": high}
+    ends = interval.columns()
+    note = (
+        "" if ends["value"] is not None else "not defined: the judgments do not vary, or fewer than two items"
+    )
     return {**ends, "n": n, "n_missing": items - n, "unit": "coefficient", "note": note}

@@ -14,14 +14,14 @@ import json
 import shlex
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question
-from portrayal.systems.plain import pack_reply, read_plain
+from portrayal.systems.plain import answer_in, pack_reply, read_plain
 
 LONGEST_LINE = 64 * 1024 * 1024
 
@@ -37,7 +37,7 @@ class Command(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Write one line and read one line per question."""
         async with self._turn:
-            return [pack_reply(await self._exchange(question)) for question in questions]
+            return [self._answer(await self._exchange(question)) for question in questions]
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
         """Read plain data."""
@@ -56,10 +56,18 @@ class Command(BaseSystem):
             process.kill()
             await process.wait()
 
-    async def _exchange(self, question: Question) -> Any:
+    def _answer(self, line: bytes) -> Answer:
+        """Keep the line as it was written; of a generator only the image, which the gates look at."""
+        reply = _decode(line)
+        answer = pack_reply(reply, self.limits.price, line.rstrip(b"\r\n"))
+        if self.kind == "generator":
+            return replace(answer, raw=json.dumps(answer_in(reply)).encode())
+        return answer
+
+    async def _exchange(self, question: Question) -> bytes:
         process = await self._running()
         try:
-            return _decode(await self._converse(process, _line(question, self.parameters)))
+            return await self._converse(process, _line(question, self.parameters))
         except (
             asyncio.CancelledError
         ):  # the recorder's time limit: the late answer must not meet the next question
@@ -105,12 +113,16 @@ class Command(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> Command:
     """Open the program a study names; it is started when first asked."""
-    if not settings.use.removeprefix("command:").strip():
+    try:
+        words = shlex.split(settings.use.removeprefix("command:"))
+    except ValueError as error:
+        raise PortrayalError(f"{settings.use!r} cannot be split into words: {error}.") from None
+    if not words:
         raise PortrayalError("'command:' names no program. Expected command:program arguments.")
-    return Command(
-        **settings.fields(settings.use),
-        folder=folder,
-    )
+    system = Command(**settings.fields(settings.use), folder=folder)
+    # One process answers one question at a time; waiting for one's turn must not count against the time limit.
+    system.limits = replace(system.limits, concurrency=1)
+    return system
 
 
 def _line(question: Question, parameters: Mapping[str, Any]) -> bytes:

@@ -5,7 +5,7 @@
 | `method` | GET or POST | POST |
 | `headers` | sent as they are; `$NAME` is taken from the environment when the call is made | none |
 | `body` | JSON to send; `{content}`, `{base64}`, `{stimulus}`, `{repeat}` in strings are filled in | `{"content": "{content}"}` |
-| `query` | address parameters, filled in likewise | none |
+| `query` | address parameters, filled in likewise, `$NAME` too | none |
 | `answer` | where the answer lies: keys and positions joined by dots, `*` for every element; empty for the whole body | empty |
 | `fields` | names in the answer for our columns, as `{tag = "name", confidence = "score"}` | none |
 | `model_version` | where the answer names its version | none |
@@ -26,7 +26,7 @@ import httpx2
 from portrayal.study import Settings, SystemSettings, validate
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
 from portrayal.systems.plain import rows_of
-from portrayal.systems.web import check_headers, fill_secrets, send
+from portrayal.systems.web import check_headers, check_query, fill_secrets, send
 
 
 class Mapped(Settings):
@@ -70,7 +70,7 @@ class Http(BaseSystem):
             self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
         request: dict[str, Any] = {"headers": fill_secrets(self.mapping.headers)}
         if self.mapping.query:
-            request["params"] = fill(self.mapping.query, question)
+            request["params"] = fill(fill_secrets(self.mapping.query), question)
         if self.mapping.method.upper() != "GET":
             request["json"] = fill(self.mapping.body, question)
         response = await send(self._client, self.mapping.method.upper(), self.identity, **request)
@@ -91,6 +91,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Http:
     """Open the endpoint a study names."""
     mapping = validate(Mapped, settings.parameters, f"system {settings.name!r}: parameters")
     check_headers(mapping.headers)
+    check_query(mapping.query)
     return Http(
         **settings.fields(settings.use),
         mapping=mapping,

@@ -27,28 +27,53 @@ from portrayal.systems.base import Answer, CallFailed, Unreadable
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
 
 
-def pack_reply(reply: Any) -> Answer:
-    """Turn what a function or program gave back into a raw answer.
+def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answer:
+    """Turn what a function or program gave back into a raw answer, kept whole: reading it opens the envelope.
 
     A mapping with the keys `answer`, `version`, `cost`, `refused` or `error` is taken as an envelope.
+
+    Parameters
+    ----------
+    reply
+        Plain data, or an envelope around it.
+    price
+        What the question cost in US dollars where the envelope does not say.
+    raw
+        The bytes the reply was read from, where there were any.
 
     Raises
     ------
     CallFailed
         When the envelope carries an `error`.
     """
-    if not (isinstance(reply, Mapping) and reply and set(reply) <= ENVELOPE):
-        return Answer(_to_json(reply))
+    kept = _to_json(reply) if raw is None else raw
+    if not _is_envelope(reply):
+        return Answer(kept, cost=price)
     if reply.get("error"):
-        raise CallFailed(str(reply["error"]), _to_json(reply))
-    refused = reply.get("refused")
-    content = reply.get("answer") if not refused else {"refused": refused}
+        raise CallFailed(str(reply["error"]), kept)
     return Answer(
-        _to_json(content),
-        version=str(reply.get("version", "")),
-        cost=float(reply.get("cost", 0.0)),
-        refused=bool(refused),
+        kept,
+        version=str(reply.get("version") or ""),
+        cost=_cost(reply.get("cost"), price),
+        refused=bool(reply.get("refused")),
     )
+
+
+def answer_in(reply: Any) -> Any:
+    """Return the answer inside an envelope, or the reply itself where there is none."""
+    return reply.get("answer") if _is_envelope(reply) else reply
+
+
+def _is_envelope(reply: Any) -> bool:
+    return isinstance(reply, Mapping) and bool(reply) and set(reply) <= ENVELOPE
+
+
+def _cost(value: Any, price: float) -> float:
+    """Return the cost an envelope names; one that is no number must not cost us the answer itself."""
+    try:
+        return price if value is None else float(value)
+    except (TypeError, ValueError):
+        return price
 
 
 def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
@@ -63,7 +88,7 @@ def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
         value = json.loads(answer.raw)
     except ValueError:
         raise Unreadable(f"the answer is not JSON: {answer.raw[:60]!r}") from None
-    return rows_of(kind, value)
+    return rows_of(kind, answer_in(value))
 
 
 def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
@@ -72,7 +97,7 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
         return []
     try:
         rows = _READERS[kind](value)
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
         raise Unreadable(f"a {kind} cannot answer {_short(value)}; see portrayal.systems.plain") from None
     return rows
 
@@ -92,13 +117,13 @@ def _captions(value: Any) -> list[dict[str, Any]]:
 
 def _embedding(value: Any) -> list[dict[str, Any]]:
     numbers = value["embedding"] if isinstance(value, Mapping) else value
-    return [{"embedding": [float(number) for number in numbers]}]
+    return [{"embedding": [float(number) for number in _list(numbers)]}]
 
 
 def _ranking(value: Any) -> list[dict[str, Any]]:
     rows = []
-    for position, item in enumerate(value, start=1):
-        rank = int(item["rank"]) if isinstance(item, Mapping) and "rank" in item else position
+    for position, item in enumerate(_list(value), start=1):
+        rank = int(float(item["rank"])) if isinstance(item, Mapping) and "rank" in item else position
         ((doc, score),) = _pairs([item], "doc", "score")
         rows.append({"doc": _text(doc), "rank": rank, "score": _number(score)})
     return rows
@@ -116,9 +141,14 @@ def _pairs(value: Any, name: str, number: str) -> list[tuple[Any, Any]]:
     """Read `x`, `[x, number]` and `{name: x, number: ...}` alike."""
     if isinstance(value, Mapping):
         value = [value]
+    return [_pair(item, name, number) for item in _list(value)]
+
+
+def _list(value: Any) -> list[Any]:
+    """Refuse a text where a list is meant: its letters are neither numbers nor documents."""
     if not isinstance(value, list):
         raise TypeError(value)
-    return [_pair(item, name, number) for item in value]
+    return value
 
 
 def _pair(item: Any, name: str, number: str) -> tuple[Any, Any]:

@@ -2,8 +2,8 @@
 
 The function takes a text (for images: the path) and gives a plain answer, see `portrayal.systems.plain`.
 If it takes a parameter named `question` it gets the whole question; keyword parameters come from the
-study's `parameters`. Coroutine functions are awaited; others run in a thread, one at a time unless the study
-sets a higher concurrency.
+study's `parameters`. Coroutine functions are awaited; others run in a thread. It is called once at a time unless
+the study sets a concurrency: few functions are safe to call twice at once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,7 +35,7 @@ class PythonFunction(BaseSystem):
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Call the function once per question."""
-        return [pack_reply(await self._call(question)) for question in questions]
+        return [pack_reply(await self._call(question), self.limits.price) for question in questions]
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
         """Read plain data."""
@@ -43,17 +46,32 @@ class PythonFunction(BaseSystem):
         shown = question if "question" in inspect.signature(function).parameters else question.content
         if inspect.iscoroutinefunction(function):
             return await function(shown, **self.parameters)
-        return await asyncio.to_thread(function, shown, **self.parameters)
+        return await _in_thread(partial(function, shown, **self.parameters))
 
 
 def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
     if settings.use.count(":") != 2:
         raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
-    return PythonFunction(
-        **settings.fields(settings.use),
-        folder=folder,
-    )
+    system = PythonFunction(**settings.fields(settings.use), folder=folder)
+    if "concurrency" not in settings.limits.model_fields_set:
+        system.limits = replace(system.limits, concurrency=1)
+    return system
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """Call in a thread that ends with the process: one past its time limit must not keep it alive."""
+    answer: Future[Any] = Future()
+    answer.set_running_or_notify_cancel()  # whoever stops waiting cannot cancel it: it has begun
+
+    def run() -> None:
+        try:
+            answer.set_result(call())
+        except Exception as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(answer)
 
 
 def _find(use: str, folder: Path) -> Callable[..., Any]:
@@ -62,13 +80,14 @@ def _find(use: str, folder: Path) -> Callable[..., Any]:
     if str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))
     try:
-        function = getattr(import_module(module_name), function_name)
-    except ImportError as error:
+        module = import_module(module_name)
+    except Exception as error:  # whatever the user's module does while it is imported
         raise PortrayalError(f"cannot import {module_name!r} for {use!r}: {error}.") from None
-    except AttributeError:
+    function = getattr(module, function_name, None)
+    if function is None:
         raise PortrayalError(
             f"module {module_name!r} has no function {function_name!r} (asked for by {use!r})."
-        ) from None
+        )
     if not callable(function):
         raise PortrayalError(f"{use!r} is a {type(function).__name__}. Expected a function.")
     return function

@@ -11,8 +11,8 @@ One row per tag, caption, result or embedding, with the columns of the kind (`po
 A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
 stimulus, and the rows are those whose `tagger` is the system's name.
 
-A `status` column may say that a stimulus was refused or failed; a stimulus without any row is a failed question,
-never an empty answer: nobody recorded what the system said.
+An embedding in a CSV is a JSON list in quotes. A `status` column may say that a stimulus was refused or failed; a
+stimulus without any row is a failed question, never an empty answer: nobody recorded what the system said.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,10 @@ class Replay(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Look the questions up by stimulus and repeat."""
         if self._answers is None:
-            self._answers = group_answers(read_recording(self.path, self.recording, self.kind))
+            table = read_recording(self.path, self.recording, self.kind)
+            self._answers = group_answers(table, self.path.name)
+            if self.kind == "encoder":
+                _refuse_two_embeddings(self._answers, self.path.name)
         return [self._look_up(question) for question in questions]
 
     def read(self, answer: Answer) -> list[dict[str, Any]]:
@@ -94,7 +97,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
 
 def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
     """Read a table of answers with our column names, only the rows that `where` picks."""
-    table = read_table(path)
+    table = read_table(path, text=True)
     for column in [*recording.columns.values(), *recording.where]:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
@@ -142,33 +145,58 @@ def _columns(path: Path) -> list[str]:
         return []  # reading the file will say what is wrong with it
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped."""
+def read_table(path: Path, text: bool = False) -> pl.DataFrame:
+    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped.
+
+    With `text` the columns of a CSV stay text, so that the stimulus 007 does not become 7.
+    """
     ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     if ending not in _READERS:
         raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")
     try:
-        return _READERS[ending](path)
+        return _READERS[ending](path, text)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
 
 
-def group_answers(table: pl.DataFrame) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    """Return the rows of each (stimulus, repeat)."""
+def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Return the rows of each (stimulus, repeat); an empty repeat is the first."""
     if "repeat" not in table.columns:
         table = table.with_columns(pl.lit(0).alias("repeat"))
+    try:
+        table = table.with_columns(pl.col("repeat").cast(pl.Int64).fill_null(0))
+    except pl.exceptions.PolarsError:
+        raise PortrayalError(f"{name} has a repeat that is not a whole number.") from None
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in table.with_columns(pl.col("stimulus").cast(pl.String)).iter_rows(named=True):
-        groups.setdefault((row["stimulus"], int(row["repeat"])), []).append(row)
+        groups.setdefault((row["stimulus"], row["repeat"]), []).append(row)
     return groups
+
+
+def _refuse_two_embeddings(answers: dict[tuple[str, int], list[dict[str, Any]]], name: str) -> None:
+    """Refuse a stimulus listed twice: nobody can tell which of its embeddings is meant."""
+    for (stimulus, repeat), rows in answers.items():
+        if len(rows) > 1:
+            raise PortrayalError(
+                f"{name} lists stimulus {stimulus!r} (repeat {repeat}) {len(rows)} times. "
+                "Keep one embedding of each, or pick one system with `where`."
+            )
 
 
 def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
     """Keep the columns of the kind; a row whose main column is null says nothing and is left out."""
     columns = list(ROWS[kind])
     said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
-    answer = said[0]["embedding"] if kind == "encoder" and said else said
+    answer = _vector(said[0]["embedding"]) if kind == "encoder" and said else said
     return json.dumps(_without_null_rank(answer), ensure_ascii=False).encode()
+
+
+def _vector(value: Any) -> Any:
+    """Read the JSON list that a CSV holds an embedding as; what is none is left for reading to refuse."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _without_null_rank(answer: Any) -> Any:
@@ -180,9 +208,13 @@ def _without_null_rank(answer: Any) -> Any:
     return answer
 
 
-_READERS = {
-    "csv": lambda path: pl.read_csv(path, infer_schema_length=10_000),
-    "tsv": lambda path: pl.read_csv(path, separator="\t", infer_schema_length=10_000),
-    "jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
-    "parquet": pl.read_parquet,
+def _read_delimited(path: Path, text: bool, separator: str) -> pl.DataFrame:
+    return pl.read_csv(path, separator=separator, infer_schema=not text, infer_schema_length=10_000)
+
+
+_READERS: dict[str, Callable[[Path, bool], pl.DataFrame]] = {
+    "csv": lambda path, text: _read_delimited(path, text, ","),
+    "tsv": lambda path, text: _read_delimited(path, text, "\t"),
+    "jsonl": lambda path, text: pl.read_ndjson(path, infer_schema_length=None),
+    "parquet": lambda path, text: pl.read_parquet(path),
 }

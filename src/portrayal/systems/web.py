@@ -27,6 +27,7 @@ QUOTA_WORDS = (
     "credit balance",
     "payment required",
 )
+SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
 SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
 
 
@@ -58,7 +59,7 @@ async def send(client: httpx2.AsyncClient, method: str, url: str, **request: Any
 
 def _raise_for(response: httpx2.Response) -> None:
     status, body = response.status_code, response.content
-    if status < 400:
+    if 200 <= status < 300:
         return
     said = f"HTTP {status}: {body[:200].decode(errors='replace')}"
     if status == 402 or (status in (403, 429) and _speaks_of_quota(body)):
@@ -104,6 +105,15 @@ def check_headers(headers: Mapping[str, str]) -> None:
         if any(word in name.lower() for word in SECRET_HEADERS) and "$" not in str(value):
             raise PortrayalError(
                 f"header {name!r} seems to hold a credential. Write it as $NAME and set NAME in the environment."
+            )
+
+
+def check_query(query: Mapping[str, str]) -> None:
+    """Refuse an address parameter that looks like a credential and is not taken from the environment."""
+    for name, value in query.items():
+        if SECRET_PARAMETER.search(name) and "$" not in str(value):
+            raise PortrayalError(
+                f"query {name!r} seems to hold a credential. Write it as $NAME and set NAME in the environment."
             )
 
 

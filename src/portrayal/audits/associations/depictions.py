@@ -79,16 +79,20 @@ def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per image: outcome and first label; no outcome where there was no answer."""
+    """Return one row per image: outcome and whom it shows ('several' where faces are read differently).
+
+    There is no outcome where there was no answer.
+    """
     asked = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
     is_outcome = pl.col("label").str.starts_with("outcome:")
     told = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")
+    seen = pl.col("label").filter(~is_outcome)
     blocked = pl.col("status").is_in(["refused", "filtered"]).any()
     return (
         asked.group_by("system", "stimulus", "repeat", "occupation", "group")
         .agg(
             outcome=pl.when(blocked).then(pl.lit("blocked")).otherwise(told),
-            label=pl.col("label").filter(~is_outcome).first(),
+            label=pl.when(seen.n_unique() > 1).then(pl.lit("several")).otherwise(seen.first()),
         )
         .sort("system", "stimulus", "repeat")
     )

@@ -16,6 +16,7 @@ from portrayal.audits.base import Audit, Chart, Evidence, Finding, Measured
 from portrayal.errors import PortrayalError
 from portrayal.measures.sexualisation import SEXUALISED, sexualisation
 from portrayal.report.words import interval, number
+from portrayal.stats.raters import agreement
 from portrayal.stimuli.datasets.label_tables import label_stimuli, label_table
 from portrayal.study import Settings, Study
 from portrayal.systems.replay import read_table
@@ -64,7 +65,22 @@ def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
     table = sexualisation(
         images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
     )
-    return Measured(table)
+    return Measured(pl.concat([table, *_agreements(evidence.reviews)]))
+
+
+def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
+    """Return how far raters, people and classifiers together, agree on each question at least two of them judged."""
+    judged = None if reviews is None else reviews.drop_nulls("judgment")
+    if judged is None:
+        return []
+    found = []
+    for question in sorted(judged["question"].unique().drop_nulls()):
+        asked = judged.filter(pl.col("question") == question)
+        if asked["reviewer"].n_unique() > 1:
+            found.append(
+                agreement(asked, question, audit="associations").with_columns(system=pl.lit("raters"))
+            )
+    return found
 
 
 def _charts(measured: Measured) -> list[Chart]:

@@ -25,7 +25,8 @@ QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
 def comparison(material: Material) -> Part:
     """Return quality rows of every system, and of every declared pair what changed."""
     of_system = {system: _quality(material, system) for system in material.runs}
-    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table)]
+    judged = sum(bool(material.history.relevant(query)) for query in material.history.queries)
+    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged)]
     distances = []
     for base, variant in _pairs(material):
         rows += _changes(base, variant, of_system)
@@ -65,16 +66,18 @@ def _pairs(material: Material) -> list[tuple[str, str]]:
 
 
 def _quality(material: Material, system: str) -> pl.DataFrame:
-    return quality(material.runs[system], dict(material.history.qrels), QUALITY)
+    """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
+    table = quality(material.runs[system], dict(material.history.qrels), QUALITY)
+    return table.filter(pl.col("query").is_in(list(material.heard[system])))
 
 
-def _quality_rows(system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
+def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
     rows = []
     for name in QUALITY if table.height else ():
         values = table[name].to_numpy()
         found = clustered_mean(values, np.arange(len(values)))
-        rows.append(row(name, system, found, len(values), "mean over queries"))
+        rows.append(row(name, system, found, len(values), "mean over queries", missing=judged - len(values)))
     return rows
 
 
@@ -100,8 +103,11 @@ def _distances(material: Material, base: str, variant: str) -> pl.DataFrame:
     """Return, per query, the distance of the two top lists beside the query's genderedness."""
     first, second = (lists_of(material.runs[name]) for name in (base, variant))
     top, penalty = material.settings.top, material.settings.penalty
+    heard = material.heard[base] & material.heard[variant]
     distances = [
         kendall_distance(first.get(query, [])[:top], second.get(query, [])[:top], penalty)
+        if query in heard
+        else np.nan
         for query in material.history.queries
     ]
     frame = pl.DataFrame({"query": list(material.history.queries), "distance": distances})

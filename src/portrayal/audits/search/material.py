@@ -53,6 +53,9 @@ class Material:
     rulers: Mapping[str, Ruler]
     systems: list[str]  # as the study names them
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
+    heard: Mapping[
+        str, frozenset[str]
+    ]  # the queries a system answered; an empty list is an answer, a failure is none
     tables: Mapping[
         str, Mapping[str, pl.DataFrame]
     ]  # ruler to system to `score_history` table, references included
@@ -91,7 +94,8 @@ def make_material(evidence: Evidence, settings: SearchSettings) -> Material:
     tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
     first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
-    return Material(settings, history, texts, mentions, rulers, systems, first, tables, evidence.seed)
+    heard = {name: _heard(evidence.responses, name) for name in first}
+    return Material(settings, history, texts, mentions, rulers, systems, first, heard, tables, evidence.seed)
 
 
 def refuse_taken_names(names: Iterable[str]) -> None:
@@ -131,6 +135,12 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
             "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
         )
     return runs
+
+
+def _heard(responses: pl.DataFrame, system: str) -> frozenset[str]:
+    """Return the queries whose first asking was answered, with a list or with an empty one."""
+    said = pl.col("status").is_in(["answered", "empty"])
+    return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
 
 
 def _refuse_twice(run: pl.DataFrame, system: str) -> None:

@@ -49,7 +49,7 @@ def _outcomes(material: Material, system: str, groups: np.ndarray) -> dict[str, 
     own, perfect = material.cut(system), material.cut(PERFECT)
     found = {}
     for query in material.history.queries:
-        if perfect[query]:
+        if perfect[query] and query in material.heard[system]:
             pairs = [_documents(material, lists[query], groups) for lists in (own, perfect)]
             found[query] = compare_gaps(pairs[0], pairs[1], material.settings.poles)
     return found
@@ -64,6 +64,7 @@ def _documents(material: Material, listed: list[str], groups: np.ndarray) -> tup
 def _outcome_rows(material: Material, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
     poles, told, contrast = material.settings.poles, list(outcomes.values()), f"against {PERFECT}"
+    judged = sum(bool(material.history.relevant(query)) for query in material.history.queries)
     rows = []
     for outcome in (*poles, NEITHER, UNDEFINED):
         found = wilson(told.count(outcome), len(told))
@@ -76,6 +77,7 @@ def _outcome_rows(material: Material, system: str, outcomes: dict[str, str]) -> 
                 "share of queries",
                 group=outcome,
                 contrast=contrast,
+                missing=judged - len(told),
             )
         )
     return [*rows, _trend_row(material, system, contrast, *_trend(material, outcomes))]

@@ -26,16 +26,14 @@ def measure(stages: Stages, options: Options) -> Outcome:
             continue
         for axis in sorted(set(words["axis"]) & set(stages.axes())):
             told = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
+            about = set(told["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
                 flagged = told.filter(pl.col("outcome") == quantity)
-                values = {i: v for i, v in shares(stages, stage, flagged).items() if i in set(told["image"])}
-                rows += [
-                    r
-                    for r in by_group(
-                        TECHNIQUE, quantity, stages, stage, None, values, "share of captions", overall=False
-                    )
-                    if r["axis"] == axis
-                ]
+                values = {i: v for i, v in shares(stages, stage, flagged).items() if i in about}
+                found = by_group(
+                    TECHNIQUE, quantity, stages, stage, None, values, "share of captions", overall=False
+                )
+                rows += [r for r in found if r["axis"] == axis]
             cases += _cases(told, stage)
     missing = "" if rows else TECHNIQUE.missing
     return Outcome(rows, cases_table(cases), missing=missing)

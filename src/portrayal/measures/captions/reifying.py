@@ -27,6 +27,7 @@ from portrayal.stats.logistic import fit
 
 LOOKS = "looks predict the group term"
 FOLDS = 5
+DEALS = 59  # random deals of the terms that give the error
 LEAST = 10  # images with the term, and without it, that a group needs
 # The axis of identity terms that an annotated axis is named by.
 NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
@@ -93,11 +94,8 @@ def out_of_fold(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> list[tupl
 def _looks_row(
     matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
 ) -> dict[str, Any]:
-    parts = out_of_fold(matrix, outcome, seed)
-    # Scores of different folds come from different models, so pairs are compared within a fold only.
-    areas = np.array([area_under_curve(scores, flags) for scores, flags in parts])
-    value = float(areas.mean()) - 0.5
-    error = _null_error(parts)
+    value = mean_area(matrix, outcome, seed) - 0.5
+    centre, error = _chance(matrix, outcome, seed)
     half = stats.norm.ppf(0.975) * error
     return row(
         PREDICTED,
@@ -109,22 +107,31 @@ def _looks_row(
         value=value,
         low=value - half,
         high=value + half,
-        p=float(stats.norm.sf(value / error)),
+        p=float(stats.norm.sf((value - centre) / error)),
         n=len(outcome),
         unit="area under the curve minus one half",
-        note=f"{matrix.shape[1]} characteristics; one-sided p; {axis} assigned by {stages.assigned_by(axis)};"
+        note=f"{matrix.shape[1]} characteristics; one-sided p, its error from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
     )
 
 
-def _null_error(parts: list[tuple[np.ndarray, np.ndarray]]) -> float:
-    """The standard error of the mean area when scores say nothing (Mann-Whitney), folds independent."""
-    variance = [
-        (len(flags) + 1) / (12 * flags.sum() * (~flags).sum())
-        for _, flags in parts
-        if 0 < flags.sum() < len(flags)
-    ]
-    return float(np.sqrt(sum(variance)) / len(variance))
+def mean_area(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> float:
+    """Return the area under the curve, averaged over folds.
+
+    Scores of different folds come from different models, so pairs are compared within a fold only.
+    """
+    parts = out_of_fold(matrix, outcome, seed)
+    return float(np.mean([area_under_curve(scores, flags) for scores, flags in parts]))
+
+
+def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> tuple[float, float]:
+    """Return mean and spread of the area less one half when the terms are dealt at random over the images.
+
+    Folds share most of their training images, so the error of independent folds would be too small.
+    """
+    rng = np.random.default_rng([seed, 1])
+    areas = [mean_area(matrix, rng.permutation(outcome), seed) - 0.5 for _ in range(DEALS)]
+    return float(np.mean(areas)), float(np.std(areas, ddof=1))
 
 
 def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:

@@ -38,11 +38,11 @@ Perceived age in years at the same values: {age}.
 
 FAILS = (
     "Beyond -1 and 1 colours run: bluish eyelids and reddish cheeks at -2, a yellow or red nose and forehead at +2. Beards are "
-    "brightened, not removed. Glasses, fringes and faces that look down are edited through. Dark and badly lit faces get red or "
-    "blue spots. Hair is outside the mask and keeps what it says. There is no trusted reader of race, so the race axis is "
-    "checked by lightness, age and perceived gender only, and it is weak: skin lightness moves by a few levels of 255. The grid "
-    "of the code and the erasure were chosen after a first probe on the same held-out faces had read too much. Few faces over 60 were in training. It learnt from what annotators "
-    "perceived, two genders and seven races, and knows nothing else."
+    "brightened, not removed. Glasses, fringes and faces that look down are edited through. Dark and badly lit faces get red "
+    "or blue spots. Hair is outside the mask and keeps what it says. There is no trusted reader of race, so the race axis is "
+    "checked by lightness, age and perceived gender only, and it is weak: skin lightness moves by a few levels of 255. The "
+    "grid of the code and the erasure were chosen after a first probe on the same held-out faces had read too much. Few faces "
+    "over 60 were in training. It learnt from what annotators perceived, two genders and seven races, and knows nothing else."
 )
 
 

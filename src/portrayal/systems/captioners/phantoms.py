@@ -95,6 +95,18 @@ def _leaves_out(scene: Scene, rate: float, draw: Draw) -> Said:
     return faithful(scene)
 
 
+def _careless(scene: Scene, rate: float, draw: Draw) -> Said:
+    """Leaves out people, terms and things, and names race, all equally for everybody: a null with noise in it."""
+    said = _named_and_brief(scene, rate, draw)
+    person = "person" if draw() < 0.3 else said.person
+    return replace(said, person=None if draw() < 0.2 else person)
+
+
+def _named_and_brief(scene: Scene, rate: float, draw: Draw) -> Said:
+    named = _names_race(scene, draw, ("darker", "lighter")).adjective
+    return replace(_leaves_out(scene, rate, draw), adjective=named)
+
+
 def _includes_purse(scene: Scene, rate: float, draw: Draw) -> Said:
     """A purse that is not there, as often in captions of women as of men; the world ties purses to women."""
     said = faithful(scene)
@@ -186,6 +198,7 @@ def _even(female: float, male: float) -> dict[str, float]:
 
 PHANTOMS: dict[str, Phantom] = {
     "nothing": Phantom("", _leaves_out, _leaves_out),
+    "nothing, evenly careless": Phantom("", _careless, _named_and_brief),
     "words included wrongly": Phantom(
         "stereotyping: words included wrongly", _includes_purse, world=World(purse=_even(0.3, 0.0))
     ),

@@ -30,6 +30,17 @@ from portrayal.systems.base import (
 from portrayal.systems.generators.gates import OUTCOMES, Gates, Verdict, default_gates, judge
 from portrayal.systems.generators.images import found_image, open_picture
 
+# What services write when their own filter stopped a prompt or an image.
+BLOCKED_WORDS = (
+    "content_policy",
+    "content policy",
+    "moderation_blocked",
+    "content_filter",
+    "safety system",
+    "nsfw",
+    "raifiltered",
+)
+
 
 @dataclass
 class Gated(BaseSystem):
@@ -68,9 +79,11 @@ class Gated(BaseSystem):
         except PortrayalError as error:
             raise error.with_traceback(None) from None
         except Exception as error:
-            return _without_words(error)
+            answer = error
         if isinstance(answer, Exception):
-            return _without_words(answer)
+            return (
+                _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_words(answer)
+            )
         return await asyncio.to_thread(self._label, answer)
 
     def _label(self, answer: Answer) -> Answer | Exception:
@@ -119,6 +132,16 @@ def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
     data: Mapping[str, Any] = {"sha256": digest, "outcome": verdict.outcome, "labels": labels}
     refused = verdict.outcome == "blocked"
     return Answer(json.dumps(data).encode(), version=answer.version[:80], cost=answer.cost, refused=refused)
+
+
+def says_blocked(error: Exception) -> bool:
+    """Whether an error is the service's filter speaking: blocked is an outcome, not a failure."""
+    said = (
+        getattr(error, "raw", b"")[:2000].decode(errors="replace").lower()
+        if isinstance(error, CallFailed)
+        else ""
+    )
+    return any(words in said for words in BLOCKED_WORDS)
 
 
 def _without_words(error: Exception) -> Exception:

@@ -131,7 +131,7 @@ def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocab
     fresh[starts[:-1][starts[:-1] < len(docs)]] = True
     places = np.flatnonzero(fresh)
     counts = np.diff(places, append=len(docs)).astype(np.int32)
-    sizes = np.diff(np.searchsorted(places, starts))
+    sizes = np.diff(np.concatenate([[0], np.cumsum(fresh)])[starts])
     present = np.flatnonzero(sizes)
     postings = docs[places] + np.int32(first)
     return _Block(
