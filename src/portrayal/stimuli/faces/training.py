@@ -28,7 +28,7 @@ PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the p
 class Plan:
     """The settings of a training run."""
 
-    steps: int = 4500
+    steps: int = 4000
     batch: int = 160
     seed: int = 0
     seconds: float = 480.0  # stop and save after this long; the next run resumes
