@@ -38,6 +38,14 @@ from portrayal.work import Work, make_stimuli, plan_work, refuse_without_consent
 if TYPE_CHECKING:
     from portrayal.report.page import Section
 
+ROW_OF = {
+    "tagger": "tag",
+    "captioner": "caption",
+    "encoder": "embedding",
+    "ranker": "result",
+    "generator": "label",
+}
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -115,15 +123,17 @@ def measure(folder: Path | str) -> Measured:
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     """Measure and correct over the declared family; tables may be polars, pandas or Arrow."""
     stem = get_audit(study.audit)
-    measured = stem.measure(_checked(evidence, stem.kind), study.settings)
+    measured = stem.measure(_checked(evidence, stem), study.settings)
     family = _family(study, stem, measured.results)
     adjusted = adjust_results(measured.results, family, study.family.method)
     return Measured(check_results(adjusted), measured.tables, measured.warnings, measured.reviews)
 
 
-def _checked(evidence: Evidence, kind: str) -> Evidence:
+def _checked(evidence: Evidence, stem: Audit) -> Evidence:
+    """Check the tables a measure is handed; the message names the audit's page."""
+    hint = f"A {stem.stem} audit needs one row per {ROW_OF[stem.kind]}; see docs/{stem.stem}.md."
     reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
-    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, kind)
+    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
     return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
 
 
