@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent))
+from regressions import SIZES, SPLITS, TYPES, simulated  # noqa: E402
+
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
-TYPES, SPLITS = 500, 1000  # the paper's grid
-SIZES = (50, 100, 200, 400, 800)  # images that show an object; five objects x 1,000 splits are 5,000 fits
 
 
 def wordnet() -> None:
@@ -86,17 +86,6 @@ def regressions() -> None:
     grid = spent / fits * TYPES * SPLITS
     print(f"smallest ratio {min(ratios):.1f}, largest difference {worst:.1e}; {fits:,} fits took {spent:.0f} s: "
           f"the grid of {TYPES} x {SPLITS:,} would take {grid / 60 / 2:.0f} minutes on 2 cores (processor time)")  # fmt: skip
-
-
-def simulated(seed: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sizes and places of 500 object types, a few in each image, the group, and 1,000 splits."""
-    rng = np.random.default_rng(seed)
-    chance = np.minimum(8 / np.arange(1, TYPES + 1), 0.9)  # common and rare types
-    present = rng.random((size, TYPES)) < chance
-    features = np.hstack([present * rng.random((size, TYPES)) / 2, present * rng.random((size, TYPES)) / 2])
-    features = np.column_stack([features, rng.random(size) < 0.5])
-    outcome = rng.random(size) < 1 / (1 + np.exp(-(3 * features[:, 0] + features[:, -1] - 1)))
-    return features, outcome, rng.random((size, SPLITS)).argsort(axis=0) < round(0.7 * size)
 
 
 def parsing() -> None:
