@@ -108,3 +108,11 @@ def test_series_are_made_once_and_named(tmp_path: Path):
 def test_a_folder_without_a_model_is_named(tmp_path: Path):
     with pytest.raises(PortrayalError, match=r"Expected encoder\.onnx"):
         open_manipulator(str(tmp_path))
+
+
+def test_identity_is_held_against_somebody_else():
+    # Two pictures of one person and one of another: a picture is never compared with the same person's other one.
+    from portrayal.stimuli.faces.checks import _somebody_else
+
+    assert _somebody_else(["a", "a", "b"]) == [2, 2, 0]
+    assert _somebody_else(["", "", ""]) == [1, 2, 0]

@@ -66,7 +66,7 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
     for entry in pictures.iter_rows(named=True):
         for made in _make(entry, manipulator, recipe, left_out):
             rows += _write(made, entry, inside)
-            readings.append(read_series(made))
+            readings.append(read_series(made, person=entry["person"]))
     _save(inside, rows, readings, left_out, manipulator)
     return inside
 
@@ -137,5 +137,5 @@ def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) ->
         for row in pictures.iter_rows(named=True)
     ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
-    text = json.dumps([files, manipulator.identity, asdict(recipe), spans, 2], sort_keys=True)
+    text = json.dumps([files, manipulator.identity, asdict(recipe), spans, 3], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

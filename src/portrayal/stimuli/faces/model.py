@@ -60,7 +60,7 @@ class Manipulator:
     ) -> float:
         """Find how far to go in the code so that the far ends change as much as the real axis does."""
         unit = 0.1
-        for _ in range(4):
+        for _ in range(2):
             ends = np.concatenate([code, code + reach * unit * direction, code - reach * unit * direction])
             made = self.decode(ends, np.repeat(start[None], 3, axis=0))
             now = float(np.sqrt(np.mean((made[1:] - made[:1]) ** 2)))
