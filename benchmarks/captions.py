@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent))
-from regressions import SIZES, SPLITS, TYPES, simulated  # noqa: E402
+from regressions import SIZES, SPLITS, TYPES, simulated
 
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
