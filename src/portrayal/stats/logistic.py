@@ -53,7 +53,7 @@ def fit(
     features
         Rows x features, as they are: nothing is scaled.
     outcome
-        One per row, true or false.
+        One per row, true or false; or rows x fits, where each fit has outcomes of its own.
     weights
         Rows x fits: 1 where a row is in the training set, 0 where not, counts in a bootstrap.
     C
@@ -65,7 +65,8 @@ def fit(
     """
     rotated, back = rotate(np.asarray(features, dtype=float))
     design = np.hstack([rotated, np.ones((len(rotated), 1))])
-    arrays = (design, np.asarray(outcome, dtype=float), np.asarray(weights, dtype=float) * C)
+    outcomes = np.asarray(outcome, dtype=float).reshape(len(design), -1)
+    arrays = (design, outcomes, np.asarray(weights, dtype=float) * C)
     if device:
         solution, size = _on_torch(arrays, tolerance, device)
     else:
@@ -90,12 +91,12 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
     """Newton's method on all fits, by conjugate gradients with one preconditioner."""
     penalty = xp.ones((design.shape[1], 1), dtype=design.dtype, **_where(design, xp))
     penalty[-1] = 0.0
-    start = _one_fit(design, outcome, weights.mean(1), penalty, xp)
+    start = _one_fit(design, outcome.mean(1), weights.mean(1), penalty, xp)
     inverse = _preconditioner(design, start, weights.mean(1), penalty, xp)
     solution = start[:, None] * xp.ones((1, weights.shape[1]), dtype=design.dtype, **_where(design, xp))
     for _ in range(NEWTON_STEPS):
         chance = _logistic(design @ solution, xp)
-        gradient = design.T @ (weights * (chance - outcome[:, None])) + penalty * solution
+        gradient = design.T @ (weights * (chance - outcome)) + penalty * solution
         size = abs(gradient).max(0)
         size = getattr(size, "values", size)
         if float(size.max()) <= tolerance:
@@ -142,7 +143,7 @@ def _damped(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any
 
 def _loss(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, xp: Any) -> Any:
     margins = design @ solution
-    signed = xp.where(outcome[:, None] > 0.5, -margins, margins)
+    signed = xp.where(outcome > 0.5, -margins, margins)
     # log(1 + exp(z)) without overflow
     softplus = xp.log1p(xp.exp(-abs(signed))) + (signed + abs(signed)) / 2
     return (weights * softplus).sum(0) + (penalty * solution**2).sum(0) / 2

@@ -28,6 +28,7 @@ from portrayal.stats.logistic import fit
 LOOKS = "looks predict the group term"
 FOLDS = 5
 DEALS = 59  # random deals of the terms that give the error
+DEALS_AT_ONCE = 10
 LEAST = 10  # images with the term, and without it, that a group needs
 # The axis of identity terms that an annotated axis is named by.
 NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
@@ -79,22 +80,20 @@ def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
     return float((ranks[outcome].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
-def out_of_fold(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return (scores, outcome) of each fold, predicted by the model of the others; folds hold both outcomes alike."""
+def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
+    """Return the fold of each image; folds hold both outcomes alike."""
     rng = np.random.default_rng(seed)
     fold = np.zeros(len(outcome), dtype=int)
     for value in (True, False):
         inside = np.flatnonzero(outcome == value)
         fold[rng.permutation(inside)] = np.arange(len(inside)) % FOLDS
-    weights = np.array([fold != number for number in range(FOLDS)], dtype=float).T
-    margins = fit(matrix, outcome, weights).margins
-    return [(margins[fold == number, number], outcome[fold == number]) for number in range(FOLDS)]
+    return fold
 
 
 def _looks_row(
     matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
 ) -> dict[str, Any]:
-    value = mean_area(matrix, outcome, seed) - 0.5
+    value = mean_areas(matrix, [outcome], seed)[0] - 0.5
     centre, error = _chance(matrix, outcome, seed)
     half = stats.norm.ppf(0.975) * error
     return row(
@@ -115,13 +114,30 @@ def _looks_row(
     )
 
 
-def mean_area(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> float:
-    """Return the area under the curve, averaged over folds.
+def mean_areas(matrix: np.ndarray, outcomes: list[np.ndarray], seed: int) -> list[float]:
+    """Return, for each set of outcomes, the area under the curve averaged over folds, each predicted by the others.
 
-    Scores of different folds come from different models, so pairs are compared within a fold only.
+    Scores of different folds come from different models, so pairs are compared within a fold only. The models of
+    all outcomes and folds are fitted together.
     """
-    parts = out_of_fold(matrix, outcome, seed)
-    return float(np.mean([area_under_curve(scores, flags) for scores, flags in parts]))
+    folds = [dealt_folds(outcome, seed) for outcome in outcomes]
+    weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
+    margins = fit(matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights).margins
+    return [
+        float(
+            np.mean(
+                [
+                    _fold_area(margins[:, FOLDS * place + number], outcome, fold == number)
+                    for number in range(FOLDS)
+                ]
+            )
+        )
+        for place, (outcome, fold) in enumerate(zip(outcomes, folds, strict=True))
+    ]
+
+
+def _fold_area(margins: np.ndarray, outcome: np.ndarray, inside: np.ndarray) -> float:
+    return area_under_curve(margins[inside], outcome[inside])
 
 
 def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> tuple[float, float]:
@@ -130,7 +146,13 @@ def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> tuple[float, 
     Folds share most of their training images, so the error of independent folds would be too small.
     """
     rng = np.random.default_rng([seed, 1])
-    areas = [mean_area(matrix, rng.permutation(outcome), seed) - 0.5 for _ in range(DEALS)]
+    deals = [rng.permutation(outcome) for _ in range(DEALS)]
+    # A few at a time, so that memory stays bounded however many images there are.
+    areas = [
+        area - 0.5
+        for first in range(0, DEALS, DEALS_AT_ONCE)
+        for area in mean_areas(matrix, deals[first : first + DEALS_AT_ONCE], seed)
+    ]
     return float(np.mean(areas)), float(np.std(areas, ddof=1))
 
 
