@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from portrayal import flow
 from portrayal.audits.contexts import AUDIT, make_stimuli, read_inputs
-from portrayal.audits.contexts_charts import change_chart, tradeoff_table
+from portrayal.audits.contexts.charts import change_chart, tradeoff_table
 from portrayal.errors import PortrayalError
 from portrayal.measures.contexts.coding import agreement
 from portrayal.report.drawing import to_svg

@@ -10,7 +10,7 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.audits import get_audit
-from portrayal.audits.counterfactuals_tables import label_table, steepest
+from portrayal.audits.counterfactuals.tables import label_table, steepest
 from portrayal.measures.counterfactuals.world import shipped_table
 from portrayal.stimuli.faces.attributes import steps
 from portrayal.stimuli.faces.build import MANIFEST

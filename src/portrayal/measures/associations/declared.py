@@ -11,7 +11,7 @@ import polars as pl
 from portrayal.audits.base import Evidence, Measured
 from portrayal.errors import PortrayalError
 from portrayal.measures.associations.declaration import AssociationTest, TestSettings
-from portrayal.measures.associations.test_on_system import TestOnSystem
+from portrayal.measures.associations.one_system import TestOnSystem
 from portrayal.measures.associations.variants import variants
 from portrayal.tables import results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from portrayal.audits.base import Chart, Measured
-from portrayal.audits.captions_report import SHARES
+from portrayal.audits.captions.report import SHARES
 from portrayal.measures.captions.audit import measure_name
 from portrayal.measures.captions.stages import SYSTEM_CAPTIONS
 

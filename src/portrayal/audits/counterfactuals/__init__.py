@@ -10,8 +10,8 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.base import Audit, Evidence, Finding, Measured
-from portrayal.audits.counterfactuals_charts import all_charts
-from portrayal.audits.counterfactuals_tables import check_rows, label_table, report_tables, world_rows
+from portrayal.audits.counterfactuals.charts import all_charts
+from portrayal.audits.counterfactuals.tables import check_rows, label_table, report_tables, world_rows
 from portrayal.errors import PortrayalError
 from portrayal.measures.counterfactuals.measure import measure_counterfactuals
 from portrayal.measures.counterfactuals.rows import Options
@@ -215,5 +215,5 @@ AUDIT = Audit(
         "there is no trusted reader of race.",
         "Values beyond -1 and 1 lie outside what was seen in training.",
     ),
-    demo=(Path(__file__).parents[1] / "studies" / "counterfactuals.toml",),
+    demo=(Path(__file__).parents[2] / "studies" / "counterfactuals.toml",),
 )

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Audit, Evidence, Measured
-from portrayal.audits.captions_charts import all_charts
-from portrayal.audits.captions_inputs import CaptionsSettings, make_stimuli, read_inputs
-from portrayal.audits.captions_report import find_sentences, report_tables
+from portrayal.audits.captions.charts import all_charts
+from portrayal.audits.captions.inputs import CaptionsSettings, make_stimuli, read_inputs
+from portrayal.audits.captions.report import find_sentences, report_tables
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.audit import SystemResult, all_rows, as_results, measure_name, measure_system
 from portrayal.measures.captions.mentions import read_captions

@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.base import Audit, Evidence, Finding, Measured, ReportTable
-from portrayal.audits.contexts_charts import all_charts, tradeoff_table
+from portrayal.audits.contexts.charts import all_charts, tradeoff_table
 from portrayal.errors import PortrayalError, nearest
 from portrayal.language.typology import load_context_tags, load_contexts, load_typology
 from portrayal.measures.contexts.coding import agreement, extend, queue
@@ -249,5 +249,5 @@ AUDIT = Audit(
         "The typology decides what is abstract or concrete; its coverage stands with every row.",
         "A tagger that names no gender has no stereotype to show here; its share of neutral answers is printed beside it.",
     ),
-    demo=(Path(__file__).parents[1] / "studies" / "contexts.toml",),
+    demo=(Path(__file__).parents[2] / "studies" / "contexts.toml",),
 )
