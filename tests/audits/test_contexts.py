@@ -112,7 +112,7 @@ def test_a_planted_stereotype_is_found_in_every_question(composed):
     assert row["p_adjusted"] < 0.01
     assert values(measured.results, "expectancy")["phantom", "all places"]["low"] > 0
     assert values(measured.results, "recognised")["phantom", "F1 | any"]["value"] > 0.6
-    assert values(measured.results, "gender_f1")["phantom", "F1 | female"]["value"] is not None
+    assert 0 < values(measured.results, "gender_f1")["phantom", "F1 | female"]["value"] <= 1
     assert values(measured.results, "distance_anova")["phantom", "F1 | gender x race"]["n"] == 16
 
 

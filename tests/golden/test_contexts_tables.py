@@ -157,4 +157,4 @@ def test_table_nine_prints_na_under_ten_percent(table_eight):
     # Imagga recognised the wedding shop in 3 of 597 pictures.
     _, found = table_eight
     assert found["Imagga", "gender_f1", "F1 | women"] is None
-    assert found["Amazon", "gender_f1", "F1 | women"] is not None
+    assert 0 < found["Amazon", "gender_f1", "F1 | women"] <= 1

@@ -20,7 +20,7 @@ from pydantic import Field
 from portrayal.errors import PortrayalError
 from portrayal.language import wordnet
 from portrayal.measures.captions.options import Options
-from portrayal.measures.captions.outcome import UPPER, Outcome, Technique, by_group, cases_table
+from portrayal.measures.captions.outcome import UPPER, Outcome, Technique, by_group, cases_table, word_cases
 from portrayal.measures.captions.people import shares
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.study import Settings, validate
@@ -79,7 +79,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         found = {rule.name: _broken(rule, stages, stage) for rule in rules}
         for rule in rules:
             rows += _rule_rows(rule, stages, stage, found[rule.name])
-            cases += _cases(rule, found[rule.name], stage)
+            cases += word_cases(TECHNIQUE.key, found[rule.name], stage, f"{rule.name} ({rule.stand_in})")
         hits = pl.concat([table.select("image", "caption") for table in found.values()])
         rows += by_group(
             TECHNIQUE,
@@ -136,22 +136,6 @@ def _rule_rows(rule: Rule, stages: Stages, stage: str, broken: pl.DataFrame) -> 
         TECHNIQUE, rule.name, inner, stage, stages.truth(), values, "share of captions", UPPER, note
     )
     return [{**r, "group": " and ".join("/".join(a.groups) for a in rule.about)} for r in rows]
-
-
-def _cases(rule: Rule, broken: pl.DataFrame, stage: str) -> list[dict]:
-    return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": word,
-            "reason": f"{rule.name} ({rule.stand_in})",
-            "group": None,
-            "score": 1.0,
-        }
-        for image, number, word in broken.select("image", "caption", "word").iter_rows()
-    ]
 
 
 TECHNIQUE = Technique(

@@ -11,7 +11,7 @@ import polars as pl
 
 from portrayal.measures.captions.diversity import sentence
 from portrayal.measures.captions.options import Options
-from portrayal.measures.captions.outcome import UPPER, Outcome, Technique, by_group, cases_table
+from portrayal.measures.captions.outcome import UPPER, Outcome, Technique, by_group, cases_table, word_cases
 from portrayal.measures.captions.people import shares
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
@@ -40,24 +40,10 @@ def measure(stages: Stages, options: Options) -> Outcome:
                 UPPER,
                 note,
             )
-        cases += _cases(said, stage)
+        cases += word_cases(
+            TECHNIQUE.key, said, stage, "'{word}' stands as a noun: the person is reduced to it"
+        )
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
-
-
-def _cases(said: pl.DataFrame, stage: str) -> list[dict]:
-    return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": word,
-            "reason": f"'{word}' stands as a noun: the person is reduced to it",
-            "group": None,
-            "score": 1.0,
-        }
-        for image, number, word in said.select("image", "caption", "word").iter_rows()
-    ]
 
 
 TECHNIQUE = Technique(

@@ -217,3 +217,20 @@ def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return cases ranked by score, highest first."""
     table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in rows], schema=CASES)
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
+
+
+def word_cases(technique: str, said: pl.DataFrame, stage: str, reason: str) -> list[dict[str, Any]]:
+    """Return one case for each word of `said` (image, caption, word); `{word}` in the reason stands for it."""
+    return [
+        {
+            "technique": technique,
+            "stage": stage,
+            "image": image,
+            "caption": number,
+            "tuple": word,
+            "reason": reason.replace("{word}", word),
+            "group": None,
+            "score": 1.0,
+        }
+        for image, number, word in said.select("image", "caption", "word").iter_rows()
+    ]
