@@ -54,10 +54,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     larger of the two first settings; power is the share of labels with slope 0.2 found there after correction;
     coverage is over all labels with an interval in all settings.
     """
-    rows = [
-        {"condition": name, **run_setting(setting, _share(runs, place), seed)}
-        for place, (name, setting) in enumerate(SETTINGS.items())
-    ]
+    rows = [{"condition": name, **run_setting(setting, runs, seed)} for name, setting in SETTINGS.items()]
     covered = sum(row["covered"] for row in rows)
     intervals = sum(row["intervals"] for row in rows)
     return Calibration(
@@ -125,8 +122,3 @@ def _audit(found: np.ndarray, values: np.ndarray, slope: np.ndarray, run: int) -
     covered = (low <= slope[common]) & (slope[common] <= high)
     named = np.isclose(np.abs(slope), NAMED)
     return false_share, common.sum(), covered.sum(), named.sum(), (named & discovered).sum(), (~common).sum()
-
-
-def _share(runs: int, place: int) -> int:
-    """The two settings of the false discovery rate get all runs; the others a tenth, at least one."""
-    return runs if place < 2 else max(1, runs // 10)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,7 @@ def prepare(
     """Align the adult, frontal faces of a data set and pack them for training."""
     import json
 
-    from portrayal.stimuli.faces.preparing import prepare_folder
+    from portrayal.stimuli.faces.training.jobs import prepare_folder
 
     typer.echo(json.dumps(prepare_folder(folder, out, layout, seed)))
 
@@ -48,37 +48,79 @@ def train(
     batch: Annotated[int | None, typer.Option(min=2, help="Faces a step.")] = None,
     seed: Annotated[int, typer.Option(help="Of the weights and the draws.")] = 0,
     controls: Annotated[bool, typer.Option(help="--no-controls: a plain Fader network, an ablation.")] = True,
+    choosing: Annotated[
+        bool, typer.Option("--choosing", help="Leave out the faces kept for choosing settings.")
+    ] = False,
 ) -> None:
     """Train the manipulator; goes on where an earlier run stopped, and writes the model when it ends."""
-    from portrayal.stimuli.faces.preparing import train_and_export
+    from portrayal.stimuli.faces.training.jobs import train_and_export
 
-    chosen = {"seconds": seconds, "seed": seed, "controls": controls}
+    chosen: dict[str, Any] = {"seed": seed, "controls": controls, "choosing": choosing}
     chosen |= {name: value for name, value in (("steps", steps), ("batch", batch)) if value is not None}
-    typer.echo(train_and_export(packed, out, chosen))
+    typer.echo(train_and_export(packed, out, seconds, chosen))
+
+
+@app.command()
+def draw(
+    out: Annotated[Path, typer.Option(help="The packed file.")] = Path("local/drawn.npz"),
+    people: Annotated[int, typer.Option(min=12, help="How many people are drawn.")] = 2400,
+    seed: Annotated[int, typer.Option(help="Of the people.")] = 0,
+) -> None:
+    """Draw and pack faces whose true counterfactual is known, for a training on them."""
+    from portrayal.stimuli.faces.training.render import pack_rendered
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    pack_rendered(out, people, seed=seed)
+    typer.echo(f"{people} drawn people in {out}")
 
 
 @app.command()
 def evaluate(
     packed: Packed,
-    weights: Annotated[Path, typer.Argument(help="weights.pt of a training run.", metavar="WEIGHTS")],
     folder: Annotated[
         Path,
         typer.Argument(help="The data set's folder: held-out pictures are read in place.", metavar="FOLDER"),
     ],
-    model: Annotated[Path, typer.Option(help="The exported model; its page gets the figures.")] = Path(
-        "local/training/model"
+    training: Annotated[Path, typer.Option(help="The training's folder: weights.pt and model/.")] = Path(
+        "local/training"
     ),
     layout: Annotated[str, typer.Option(help="fairface or celeba.")] = "fairface",
-    faces: Annotated[int, typer.Option(min=2, help="Held-out faces looked at.")] = 300,
+    faces: Annotated[int, typer.Option(min=2, help="Held-out faces looked at, at most.")] = 1000,
+    part: Annotated[str, typer.Option(help="held; or choose, while settings are being chosen.")] = "held",
     masked: Annotated[bool, typer.Option(help="--no-masked: change the whole oval, an ablation.")] = True,
+    ablation: Annotated[
+        str | None, typer.Option(help="Name this condition and show it in another model's card.")
+    ] = None,
+    shown_in: Annotated[Path, typer.Option(help="With --ablation: the training whose card shows it.")] = Path(
+        "local/training"
+    ),
     sheet: Annotated[
         Path | None, typer.Option(help="A contact sheet; shows the data set's people, so keep it ignored.")
     ] = None,
 ) -> None:
-    """Check the model on held-out faces with readers that had no part in training, and probe its latent code."""
-    from portrayal.stimuli.faces.evaluation import evaluate as run
+    """Check the model on held-out faces with readers that had no part in training, and write its card."""
+    from portrayal.stimuli.faces.training.jobs import evaluate_training
 
-    typer.echo(run(packed, weights, folder, model, layout, faces, masked, sheet))
+    options = {"layout": layout, "faces": faces, "part": part, "masked": masked, "sheet": sheet}
+    typer.echo(evaluate_training(packed, folder, training, options, ablation, shown_in))
+
+
+@app.command()
+def psnr(
+    training: Annotated[
+        Path, typer.Option(help="The training whose model is held against the truth.")
+    ] = Path("local/drawn"),
+    name: Annotated[
+        str, typer.Option(help="What the card calls it.")
+    ] = "the same network trained on drawn faces",
+    shown_in: Annotated[Path, typer.Option(help="The training whose card shows it.")] = Path(
+        "local/training"
+    ),
+) -> None:
+    """Hold a model against drawn people, whose true counterfactual is known."""
+    from portrayal.stimuli.faces.training.jobs import compare_drawn
+
+    typer.echo(compare_drawn(training, name, shown_in))
 
 
 @app.command()
@@ -94,6 +136,6 @@ def apply(
     size: Annotated[int, typer.Option(min=128, help="Longer side of the pictures.")] = 512,
 ) -> None:
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
-    from portrayal.stimuli.faces.preparing import apply_table
+    from portrayal.stimuli.faces.apply import apply_table
 
     typer.echo(apply_table(table, out, attribute or ["gender", "race"], poles.split(","), model, size))

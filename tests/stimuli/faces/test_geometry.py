@@ -11,7 +11,7 @@ from portrayal.stimuli.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_
 from portrayal.stimuli.faces.attributes import COLUMNS, FIRST_RACE, RACES, age_value, clamp_age, steps, vary
 from portrayal.stimuli.faces.mask import oval, skin_likeness, skin_mask, skin_share
 from portrayal.stimuli.faces.paste import changed_region, paste
-from portrayal.stimuli.faces.render import counterfactual, draw_person, render, rendered_psnr
+from portrayal.stimuli.faces.training.render import counterfactual, draw_person, render, rendered_psnr
 
 
 def turned(degrees: float, scale: float = 2.0, shift: tuple[float, float] = (40.0, 30.0)) -> np.ndarray:

@@ -13,13 +13,13 @@ from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.build import prepared
 from portrayal.stimuli.faces.detect import closest_to_centre, find_faces
 from portrayal.stimuli.faces.folder import folder_stimuli
-from portrayal.stimuli.faces.generated import generated_people, portraits
-from portrayal.stimuli.faces.loaders import celeba, fairface
-from portrayal.stimuli.faces.prepare import prepare, values_of
+from portrayal.stimuli.faces.generated import generated_people
 from portrayal.stimuli.faces.reader import read_face
 from portrayal.stimuli.faces.series import require_consent
 from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures, read_pictures
 from portrayal.stimuli.faces.suitability import look
+from portrayal.stimuli.faces.training.loaders import celeba, fairface, portraits
+from portrayal.stimuli.faces.training.prepare import prepare, values_of
 
 PORTRAIT = 320
 
@@ -183,7 +183,7 @@ def test_celeba_layout_has_no_evidence_of_adulthood_of_its_own(tmp_path: Path):
 
 
 def test_packing_counts_what_it_drops(tmp_path: Path):
-    from portrayal.stimuli.faces.loaders import LabelledFace
+    from portrayal.stimuli.faces.training.loaders import LabelledFace
 
     people = list(portraits())[:2]
     small = [LabelledFace(p.name, p.picture.resize((300, 300)), p.gender, p.age, p.race) for p in people]

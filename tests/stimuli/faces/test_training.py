@@ -14,10 +14,11 @@ from portrayal.errors import PortrayalError
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from portrayal.stimuli.faces import objective  # noqa: E402
 from portrayal.stimuli.faces.attributes import FIRST_RACE, WIDTH  # noqa: E402
-from portrayal.stimuli.faces.batches import disturbed, moved, read_packed  # noqa: E402
-from portrayal.stimuli.faces.network import CODE, Decoder, Encoder, LatentCritics  # noqa: E402
+from portrayal.stimuli.faces.training import objective  # noqa: E402
+from portrayal.stimuli.faces.training.batches import disturbed, moved, read_packed  # noqa: E402
+from portrayal.stimuli.faces.training.network import CODE, Decoder, Encoder, LatentCritics  # noqa: E402
+from portrayal.stimuli.faces.training.sheet import used_codes  # noqa: E402
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_gender_aims_at_one_half_in_the_centre_and_race_at_its_poles(random: tor
     values = torch.zeros(400, WIDTH)
     values[:, FIRST_RACE] = 1
     first = torch.arange(400) < 200
-    go, aim = objective.targets(values, first, random)
+    go, aim = objective.targets(values, first, random, steep=1.5)
     assert go[:200, 0].abs().max() <= 2 and (go[200:, 0] == 0).all()
     order = go[:200, 0].argsort()
     assert (aim[:200, 0][order].diff() >= 0).all()  # the more masculine the value, the more masculine the aim
@@ -78,7 +79,7 @@ def test_erasing_leaves_a_linear_reader_nothing(random: torch.Generator):
 def test_the_code_in_use_lies_on_its_grid_and_decodes():
     encoder, decoder = Encoder().eval(), Decoder().eval()
     with torch.no_grad():
-        code = encoder(torch.rand(1, 3, 128, 128))
+        code = used_codes(encoder, 2 * torch.rand(1, 3, 128, 128) - 1)
         face = decoder(code, torch.zeros(1, WIDTH))
     assert code.shape == (1, CODE, 8, 8) and torch.equal(code, code.round())
     assert face.shape == (1, 3, 128, 128)

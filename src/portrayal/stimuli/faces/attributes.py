@@ -69,7 +69,7 @@ def vary(start: np.ndarray, attribute: str, values: Sequence[float], poles: Sequ
     if attribute == "gender":
         moved[:, 0] = values
     elif attribute == "race":
-        first, second = (one_race(name) for name in _two(poles))
+        first, second = (one_race(name) for name in two_poles(poles))
         moved[:, FIRST_RACE:] = (first + second) / 2 + np.asarray(values)[:, None] / 2 * (second - first)
     else:
         steps(attribute)  # raises: nothing else can be varied
@@ -90,7 +90,10 @@ def one_race(name: str) -> np.ndarray:
     return np.eye(len(RACES))[RACES.index(name)]
 
 
-def _two(poles: Sequence[str]) -> Sequence[str]:
+def two_poles(poles: Sequence[str]) -> Sequence[str]:
+    """Return the two poles of race, or say what is wrong with them."""
+    for name in poles:
+        one_race(name)
     if len(poles) != 2 or poles[0] == poles[1]:
         raise PortrayalError(f"race needs two different poles; got {list(poles)}. Example: White, Black.")
     return poles

@@ -22,6 +22,7 @@ from portrayal.stimuli.faces.model import Manipulator
 from portrayal.stimuli.faces.series import Series, make_series
 from portrayal.stimuli.faces.suitability import look
 
+RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
 
 
@@ -137,5 +138,5 @@ def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) ->
         for row in pictures.iter_rows(named=True)
     ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
-    text = json.dumps([files, manipulator.identity, asdict(recipe), spans, 3], sort_keys=True)
+    text = json.dumps([files, manipulator.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -64,6 +64,32 @@ def checks_table(readings: Sequence[Readings], model: dict[str, Any] | None = No
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
 
 
+def race_rows(perceived: np.ndarray, right: int, n: int, poles: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a reader fitted on face embeddings (`race_reader`) sees along the race axis.
+
+    Parameters
+    ----------
+    perceived
+        P(second pole), face x step.
+    right, n
+        How often that reader was right about unedited held-out faces, and of how many.
+    poles
+        The two groups.
+    """
+    share = wilson(float(right), n)
+    unit = f"P({poles[1]} rather than {poles[0]}), highest less lowest"
+    shift = _mean(perceived[:, -1] - perceived[:, 0])
+    still = wilson(float(monotone(perceived, falling=False).sum()), len(perceived))
+    about = (
+        f"a reader fitted on face embeddings, right about {share.value:.0%} of {n} unedited held-out faces"
+    )
+    return [
+        _row("perceived race moves", "race", shift, len(perceived), unit, "above 0", shift.low > 0, about),
+        _row("perceived race is monotone", "race", still, len(perceived), "share of faces", "at least 0.8",
+             still.value >= 0.8, about),
+    ]  # fmt: skip
+
+
 def failures(table: pl.DataFrame) -> list[str]:
     """Return one warning per failed check, for the top of a report."""
     return [
@@ -154,7 +180,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
     needs = "at least 0.95"
     if len(vectors) < 2:
         return _row("identity stays", attribute, Interval(np.nan, np.nan, np.nan), len(vectors), "share of faces", needs,
-                    None, "not done: needs dlib-bin and face_recognition_models, and two people")  # fmt: skip
+                    None, f"not done: {_why_no_identity()}")  # fmt: skip
     stack = np.array(vectors)
     moved = np.linalg.norm(stack[:, 1:] - stack[:, :1], axis=2).max(axis=1)
     other = np.linalg.norm(stack[:, 0] - stack[_somebody_else([each.person for each in known]), 0], axis=1)
@@ -162,6 +188,12 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
     note = f"mean distance to the original {moved.mean():.2f}, between two people {other.mean():.2f}"
     return _row("identity stays", attribute, share, len(stack), "share of faces nearer to their original than another",
                 needs, share.value >= 0.95, note)  # fmt: skip
+
+
+def _why_no_identity() -> str:
+    if can_embed():
+        return "needs faces of two people"
+    return "needs the packages dlib-bin and face_recognition_models (requirements/identity.txt)"
 
 
 def _somebody_else(people: list[str]) -> list[int]:

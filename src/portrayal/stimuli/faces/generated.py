@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from portrayal.errors import MissingPart
-from portrayal.stimuli.faces.loaders import LabelledFace, open_picture
-from portrayal.stimuli.faces.reader import ADULT
 
 
 def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
@@ -22,12 +20,3 @@ def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
         if (folder / "metadata.json").exists():
             words = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
             yield folder.name, folder / "assets", words["character_details"]["demographics"]
-
-
-def portraits() -> Iterator[LabelledFace]:
-    """Yield the neutral studio portrait of each person whose labelled age range begins at 20 or later."""
-    for name, assets, labels in generated_people():
-        if int(labels["age_range"].partition("-")[0]) < ADULT:
-            continue
-        gender = {"male": 1.0, "female": -1.0}.get(labels["sex"])
-        yield LabelledFace(name, open_picture(assets / "studio_portrait.jpg"), gender, None, None)

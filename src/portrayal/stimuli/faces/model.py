@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.attributes import clamp_age
+from portrayal.stimuli.faces.dither import dithered
 
 SHIPPED = Path(str(files("portrayal.stimuli.faces"))) / "model"
 
@@ -29,8 +30,8 @@ class Manipulator:
     def encode(self, face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the latent code of an aligned uint8 face and the attributes it seems to have."""
         pixels = (face.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
-        code, attributes = self.encoder.run(None, {"face": pixels})
-        return code, clamp_age(attributes[0])
+        soft, attributes = self.encoder.run(None, {"face": pixels})
+        return dithered(soft, face), clamp_age(attributes[0])
 
     def decode(self, codes: np.ndarray, attributes: np.ndarray) -> np.ndarray:
         """Return faces (n x size x size x 3) on the scale of pixels, not rounded."""

@@ -15,6 +15,7 @@ from portrayal.stimuli.faces.mask import oval, skin_mask
 from portrayal.stimuli.faces.model import Manipulator
 from portrayal.stimuli.faces.paste import changed_region, paste
 from portrayal.stimuli.faces.suitability import REASONS, Look
+from portrayal.stimuli.faces.temper import tempered
 
 NOTHING = ("", "none", "unknown", "null")
 
@@ -94,6 +95,7 @@ def make_series(
     aligned = np.asarray(seen.aligned)
     code, start = manipulator.encode(aligned)
     edits = _edits(manipulator, code, start, attribute, wanted, poles, seed)
+    edits = tempered(edits, aligned, even=attribute == "race")
     mask = skin_mask(aligned) if masked else oval()
     similarity = fit_similarity(seen.face.landmarks)
     pictures = [paste(picture, edit, mask, similarity) for edit in edits]

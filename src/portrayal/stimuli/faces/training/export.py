@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from portrayal.errors import MissingExtra
 from portrayal.stimuli.faces.align import SIZE
 from portrayal.stimuli.faces.attributes import COLUMNS, FIRST_RACE, WIDTH
-from portrayal.stimuli.faces.network import CODE, AttributeReader, Decoder, Encoder
+from portrayal.stimuli.faces.training.network import CODE, AttributeReader, Decoder, Encoder
 
 
 class EncoderWithReader(nn.Module):
@@ -29,7 +29,7 @@ class EncoderWithReader(nn.Module):
         return self.encoder(face), torch.cat([gender, age, smiling, read[:, FIRST_RACE:].softmax(1)], dim=1)
 
 
-def export(weights: Path | str, folder: Path | str) -> dict[str, int]:
+def export(weights: Path | str, folder: Path | str, training: dict[str, Any] | None = None) -> dict[str, int]:
     """Write encoder.onnx, decoder.onnx and model.json; returns the files' sizes in bytes.
 
     Parameters
@@ -38,6 +38,8 @@ def export(weights: Path | str, folder: Path | str) -> dict[str, int]:
         The file `weights.pt` of a training run.
     folder
         Where the model goes.
+    training
+        Figures of the training, for the model's page.
     """
     kept = torch.load(weights, map_location="cpu", weights_only=True)
     networks: dict[str, Any] = {"encoder": Encoder(), "decoder": Decoder(), "reader": AttributeReader()}
@@ -50,7 +52,13 @@ def export(weights: Path | str, folder: Path | str) -> dict[str, int]:
     both = EncoderWithReader(networks["encoder"], networks["reader"]).eval()
     _write(both, (face,), ["face"], ["code", "attributes"], folder / "encoder.onnx")
     _write(networks["decoder"], (code, values), ["code", "attributes"], ["face"], folder / "decoder.onnx")
-    about = {"size": SIZE, "columns": COLUMNS, "step": kept["step"], "plan": kept["plan"]}
+    about = {
+        "size": SIZE,
+        "columns": COLUMNS,
+        "step": kept["step"],
+        "plan": kept["plan"],
+        "training": training or {},
+    }
     (folder / "model.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     return {path.name: path.stat().st_size for path in sorted(folder.glob("*.onnx"))}
 

@@ -1,52 +1,50 @@
-"""Training the manipulator: alternate latent critics, readers, patch critic and the encoder-decoder.
-
-Each run resumes from its last checkpoint, has a fixed seed, logs its curves and saves contact sheets of
-generated people only.
-"""
+"""One training of the manipulator: latent critics, readers, patch critic and encoder-decoder, step by step."""
 
 from __future__ import annotations
 
 import copy
-import csv
-import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from portrayal.stimuli.faces import objective
-from portrayal.stimuli.faces.batches import FOLDS, Faces, disturbed, read_packed
 from portrayal.stimuli.faces.mask import oval
-from portrayal.stimuli.faces.network import AttributeReader, Decoder, Encoder, LatentCritics, PatchCritic
-
-PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the printed share is of
+from portrayal.stimuli.faces.training import objective
+from portrayal.stimuli.faces.training.batches import FOLDS, Faces, disturbed
+from portrayal.stimuli.faces.training.network import (
+    AttributeReader,
+    Decoder,
+    Encoder,
+    LatentCritics,
+    PatchCritic,
+    rounded,
+)
 
 
 @dataclass(frozen=True)
 class Plan:
     """The settings of a training run."""
 
-    steps: int = 4000
-    batch: int = 160
+    steps: int = 1600
+    batch: int = 256
     seed: int = 0
-    seconds: float = 480.0  # stop and save after this long; the next run resumes
     rate: float = 3e-4
     latent_rate: float = 6e-4
     latent_steps: int = 2
-    noise: float = 0.4  # on the latent code, while training
     likeness: float = 10.0
-    ignorance: float = 4.0
+    ignorance: float = 8.0
     reach: float = 3.0
     hold: float = 1.0
-    patch: float = 0.3
+    patch: float = 0.6
     cycle: float = 2.0
     rough: float = 1.5
+    colour: float = 2.0  # against colours that change when gender is varied
+    steep: float = 1.5  # the perceived gender aimed at, per unit of the value
     small: float = 0.1
+    tint: float = 10.0  # for the mean skin colour to follow the groups' when race is varied
     controls: bool = True  # False: a plain Fader network, which knows the main attribute only
-    every: int = 500  # steps between log rows
-    compile: bool = False  # fuse kernels; costs a minute or two at the start
+    choosing: bool = False  # True: the faces kept for choosing settings are not trained on
 
 
 class Trainer:
@@ -62,6 +60,7 @@ class Trainer:
         self.random = torch.Generator(device=device).manual_seed(plan.seed)
         self.mask = torch.from_numpy(oval()).float().to(device)[None, None]
         self.prior = objective.prior_of(self.faces.values)
+        self.tints = objective.tints_of(self.faces.centred(), self.faces.values, self.mask)
         self.networks: Any = nn.ModuleDict(
             {
                 "encoder": Encoder(),
@@ -74,10 +73,6 @@ class Trainer:
         self.networks.to(memory_format=torch.channels_last)
         self.averaged = copy.deepcopy(self.networks).requires_grad_(False)
         self.optimisers = self._optimisers()
-        if plan.compile:
-            for network in (*self.networks.modules(), *self.averaged["readers"]):
-                if isinstance(network, Encoder | Decoder | LatentCritics | PatchCritic | AttributeReader):
-                    network.compile()
         self.critics = torch.arange(FOLDS, device=device)[:, None]
         self.log: dict[str, Any] = {}
 
@@ -126,9 +121,8 @@ class Trainer:
         optimiser.step()
 
     def _code(self, face: Tensor) -> Tensor:
-        code = self.networks["encoder"](face.contiguous(memory_format=torch.channels_last)).float()
-        noise = torch.randn(code.shape, generator=self.random, device=self.device)
-        return code + self.plan.noise * noise
+        soft = self.networks["encoder"].soft(face.contiguous(memory_format=torch.channels_last)).float()
+        return rounded(soft)
 
     def _latent_loss(self) -> Tensor:
         """Each critic learns from all folds but its own."""
@@ -137,7 +131,7 @@ class Trainer:
             code = self._code(face)
         losses = self._by_critic(self.networks["latent"](code), values)
         others = (folds != self.critics).float()
-        loss = (losses * others).sum(1).div(others.sum(1)).mean()
+        loss = (losses * others).sum(1).div(others.sum(1).clamp_min(1)).mean()
         self._note("latent", loss)
         return FOLDS * loss
 
@@ -164,12 +158,13 @@ class Trainer:
         """Encode, rebuild with the face's own attributes, and edit towards drawn ones."""
         code = self._code(face)
         start = objective.filled(values)
-        go, aim = objective.targets(values, self._first(len(face)), self.random)
+        first = self._first(len(face))
+        go, aim = objective.targets(values, first, self.random, self.plan.steep)
         both = self.networks["decoder"](torch.cat([code, code]), torch.cat([start, go])).float()
         rebuilt, changed = both.chunk(2)
-        edit = changed - rebuilt
+        edit = objective.tempered(changed - rebuilt, face, self.mask, ~first)
         return {
-            "code": code, "rebuilt": rebuilt, "edit": edit, "aim": aim,
+            "code": code, "rebuilt": rebuilt, "edit": edit, "aim": aim, "moved": go - start,
             "face": (face + self.mask * edit).clamp(-1.1, 1.1),
         }  # fmt: skip
 
@@ -186,7 +181,8 @@ class Trainer:
     def _made_loss(self, face: Tensor, values: Tensor, folds: Tensor, made: dict[str, Tensor]) -> Tensor:
         plan, ramp = self.plan, min(1.0, self.step / (0.08 * self.plan.steps))
         reach, hold = self._guidance(face, made)
-        again = self.networks["encoder"](made["face"]).float()
+        again = self.networks["encoder"].soft(made["face"]).float()
+        inside, first = made["edit"] * self.mask, self._first(len(face))
         terms = {
             "likeness": plan.likeness * objective.likeness_loss(made["rebuilt"], face, self.mask),
             "ignorance": plan.ignorance * ramp * self._ignorance(made["code"], folds),
@@ -195,7 +191,9 @@ class Trainer:
             "patch": plan.patch * ramp * (self.networks["patch"](made["face"]).float() - 1).square().mean(),
             "cycle": plan.cycle * (again - made["code"].detach()).abs().mean(),
             "rough": plan.rough * objective.roughness(made["edit"]),
-            "small": plan.small * (made["edit"].abs() * self.mask).mean(),
+            "colour": plan.colour * ramp * objective.colouring(inside[first]),
+            "tint": plan.tint * ramp * self._tint(face, inside, made["moved"])[~first].sum() / len(face),
+            "small": plan.small * inside.abs().mean(),
         }
         for name, term in terms.items():
             self._note(name, term)
@@ -205,6 +203,12 @@ class Trainer:
         """Each critic judges the fold it never saw, so that it cannot reward forgetting single faces."""
         losses = self._by_critic(self.networks["latent"](code), self.prior)
         return (losses * (folds == self.critics)).sum() / len(code)
+
+    def _tint(self, face: Tensor, inside: Tensor, moved: Tensor) -> Tensor:
+        """Return how far each edit's mean colour is from what the groups' mean skin colours ask for, in this light."""
+        given = inside.sum((2, 3)) / self.mask.sum()
+        asked = objective.light(face, self.mask)[:, None] * (moved[:, objective.FIRST_RACE :] @ self.tints)
+        return (given - asked).abs().sum(1)
 
     def _guidance(self, face: Tensor, made: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Ask the averaged readers, through the same disturbance of both pictures."""
@@ -244,6 +248,7 @@ class Trainer:
             "averaged": self.averaged.state_dict(),
             "optimisers": {name: each.state_dict() for name, each in self.optimisers.items()},
             "random": self.random.get_state(),
+            "dropout": self._generator().get_rng_state(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -254,111 +259,31 @@ class Trainer:
         for name, each in self.optimisers.items():
             each.load_state_dict(state["optimisers"][name])
         self.random.set_state(state["random"].cpu())
+        self._generator().set_rng_state(state["dropout"].cpu())
 
+    def _generator(self) -> Any:
+        """Return where dropout draws from: torch's own generator of the device."""
+        return torch.cuda if self.device.startswith("cuda") else torch
 
-def train(packed: Path, out: Path, plan: Plan, device: str | None = None) -> dict[str, Any]:
-    """Train, or go on training, until the plan's steps or seconds are used up; returns figures of the run."""
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    torch.backends.cudnn.benchmark, torch.backends.cudnn.benchmark_limit = True, 3
-    parts, about = read_packed(packed)
-    trainer = Trainer(plan, parts["train"], device)
-    out.mkdir(parents=True, exist_ok=True)
-    checkpoint = out / "checkpoint.pt"
-    if checkpoint.exists():
-        trainer.load(torch.load(checkpoint, map_location=device, weights_only=True))
-    figures = _run(trainer, out, about)
-    torch.save(trainer.state(), checkpoint)
-    _erase(trainer)
-    torch.save({"step": trainer.step, "plan": asdict(plan), **_weights(trainer)}, out / "weights.pt")
-    return figures
-
-
-def _erase(trainer: Trainer) -> None:
-    """Take out of the averaged encoder's code what a linear reader can tell of gender on the training faces."""
-    encoder = copy.deepcopy(trainer.averaged["encoder"]).train()
-    with torch.no_grad():
-        codes = torch.cat([encoder(part) for part in trainer.faces.centred().split(64)]).flatten(1)
-    trainer.averaged["encoder"].erase(codes, trainer.faces.values[:, objective.GENDER] > 0)
-
-
-def _weights(trainer: Trainer) -> dict[str, dict[str, Tensor]]:
-    """Return the averaged weights that make the model, in half precision, as they ship."""
-    kept = {"encoder": "encoder", "decoder": "decoder", "reader": "readers.0"}
-    return {
-        name: {
-            key: (value.half() if value.numel() > 2048 else value).cpu()
-            for key, value in trainer.averaged.get_submodule(path).state_dict().items()
+    def weights(self) -> dict[str, Any]:
+        """Return the averaged weights that make the model, in half precision, as they ship."""
+        kept = {
+            "encoder": self._erased(),
+            "decoder": self.averaged["decoder"],
+            "reader": self.averaged["readers"][0],
         }
-        for name, path in kept.items()
-    }
+        return {"step": self.step, "plan": asdict(self.plan)} | {
+            name: {
+                key: (value.half() if value.numel() > 2048 else value).cpu()
+                for key, value in network.state_dict().items()
+            }
+            for name, network in kept.items()
+        }
 
-
-def _run(trainer: Trainer, out: Path, about: dict[str, Any]) -> dict[str, Any]:
-    plan, begun, first = trainer.plan, time.monotonic(), trainer.step
-    work = 0.0
-    while trainer.step < plan.steps and time.monotonic() - begun < plan.seconds:
-        if trainer.step == first:
-            work = count_work(trainer)
-            _wait(trainer.device)
-            started, counted = time.monotonic(), trainer.step
-            continue
-        trainer.advance()
-        if trainer.step % plan.every == 0:
-            _write_row(trainer, out / "curves.csv", time.monotonic() - begun)
-    _wait(trainer.device)
-    spent = max(time.monotonic() - started, 1e-9) if trainer.step > first else 1.0
-    done = trainer.step - counted if trainer.step > first else 0
-    return {
-        "steps": trainer.step,
-        "seconds": time.monotonic() - begun,
-        "images_per_second": done * plan.batch / spent,
-        "tflops": done * work / spent / 1e12,
-        "peak_tflops": PEAK,
-        "peak_share": done * work / spent / 1e12 / PEAK,
-    }
-
-
-def count_work(trainer: Trainer) -> float:
-    """Return the floating-point operations of one step, counted by torch, while taking it."""
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter:
-        trainer.advance()
-    return float(counter.get_total_flops())
-
-
-def _wait(device: str) -> None:
-    if device.startswith("cuda"):
-        torch.cuda.synchronize()
-
-
-def _write_row(trainer: Trainer, path: Path, seconds: float) -> None:
-    row = {"step": trainer.step, "seconds": round(seconds, 1)}
-    row |= {name: round(float(value), 4) for name, value in trainer.log.items()}
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, list(row))
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-    print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Train from the command line, on a machine that has torch and nothing else of this package's needs."""
-    import argparse
-    from dataclasses import fields
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packed", type=Path)
-    parser.add_argument("out", type=Path)
-    for field in fields(Plan):
-        kind = {"int": int, "float": float}.get(str(field.type), lambda text: text == "True")
-        parser.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default)
-    chosen = vars(parser.parse_args(arguments))
-    packed, out = chosen.pop("packed"), chosen.pop("out")
-    print(train(packed, out, Plan(**chosen)))
-
-
-if __name__ == "__main__":
-    main()
+    def _erased(self) -> Encoder:
+        """Return the averaged encoder less what a linear reader can tell of gender from the training faces' codes."""
+        encoder = copy.deepcopy(self.averaged["encoder"])
+        with torch.no_grad():
+            codes = torch.cat([encoder.soft(part) for part in self.faces.centred().split(64)]).flatten(1)
+        encoder.erase(codes, self.faces.values[:, objective.GENDER] > 0)
+        return encoder

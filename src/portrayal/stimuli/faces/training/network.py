@@ -7,6 +7,7 @@ References
 .. [3] Isola et al. (2017), Image-to-image translation with conditional adversarial networks, CVPR.
 .. [4] Perez et al. (2018), FiLM: visual reasoning with a general conditioning layer, AAAI.
 .. [5] Belrose et al. (2023), LEACE: perfect linear concept erasure in closed form, NeurIPS.
+.. [6] Mentzer et al. (2024), Finite scalar quantization: VQ-VAE made simple, ICLR.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from torch.nn import functional
 
 from portrayal.stimuli.faces.attributes import WIDTH
 
-CODE = 16  # channels of the latent code, at 8 x 8
-GRID = 1.0  # the code's grid in use; rounding to it moves a value by less than the noise of training
+CODE = 8  # channels of the latent code, at 8 x 8
 READ = WIDTH  # what a reader gives: logits of gender (masculine) and smiling, the age value, race logits
 
 
@@ -52,9 +52,8 @@ def _down(into: int, out: int) -> nn.Sequential:
 class Encoder(nn.Module):
     """A face of 128 pixels to a code of 8 x 8 x CODE between -1 and 1.
 
-    In training the code is given noise, and what lies under the noise is hidden from the critics but not from a
-    later probe. In use the code is therefore rounded to a grid as coarse as that noise, after what a linear reader
-    could still tell of gender is taken out (`erase`).
+    Training rounds it to -1, 0 and 1 (`rounded`), so that nothing hides between the values; use rounds it after noise
+    (`dither`). Before that, what a linear reader could still tell of gender is taken out (`erase`).
     """
 
     def __init__(self, widths: tuple[int, ...] = (32, 96, 160, 256)) -> None:
@@ -65,15 +64,18 @@ class Encoder(nn.Module):
             self.register_buffer(name, torch.zeros(CODE * 64))
 
     def forward(self, face: Tensor) -> Tensor:
-        """Encode; outside training, erase and round."""
-        code = torch.tanh(self.body(face))
-        return code if self.training else self.cleaned(code)
+        """Encode and erase; not rounded yet."""
+        return self.erased(self.soft(face))
 
-    def cleaned(self, code: Tensor) -> Tensor:
-        """Take the erased direction out and round to the grid."""
-        flat = code.reshape(code.shape[0], CODE * 64)
+    def soft(self, face: Tensor) -> Tensor:
+        """Return the code before anything is erased, between -1 and 1: what training rounds."""
+        return torch.tanh(self.body(face))
+
+    def erased(self, soft: Tensor) -> Tensor:
+        """Take the erased direction out; nothing happens before `erase` was called."""
+        flat = soft.reshape(soft.shape[0], CODE * 64)
         told = ((flat - self.mean) * self.weight).sum(1, keepdim=True)
-        return torch.round((flat - told * self.along) / GRID).mul(GRID).reshape(code.shape[0], CODE, 8, 8)
+        return (flat - told * self.along).reshape(soft.shape[0], CODE, 8, 8)
 
     def erase(self, codes: Tensor, labels: Tensor) -> None:
         """Find the direction by which a linear reader tells two groups apart, to be taken out of every code [5]_."""
@@ -85,6 +87,11 @@ class Encoder(nn.Module):
         along = away.T @ sign / len(codes)
         weight = torch.linalg.solve(spread, along)
         self.mean, self.along, self.weight = mean, along / (along @ weight), weight
+
+
+def rounded(soft: Tensor) -> Tensor:
+    """Round a code and let the gradient pass as if it had not been (straight-through) [6]_."""
+    return soft + (torch.round(soft) - soft).detach()
 
 
 class Modulated(nn.Module):
@@ -121,9 +128,14 @@ class Decoder(nn.Module):
         """Decode."""
         hidden = self.layers[0](code, attributes)
         for layer in list(self.layers)[1:]:
-            hidden = functional.interpolate(hidden, scale_factor=2.0, mode="nearest")
-            hidden = layer(hidden, attributes)
+            hidden = layer(_doubled(hidden), attributes)
         return self.out(hidden)
+
+
+def _doubled(hidden: Tensor) -> Tensor:
+    """Repeat every pixel twice both ways; with channels last in memory its gradient is a plain sum, and fast."""
+    rows = hidden.permute(0, 2, 3, 1)[:, :, None, :, None, :].expand(-1, -1, 2, -1, 2, -1)
+    return rows.reshape(-1, 2 * hidden.shape[2], 2 * hidden.shape[3], hidden.shape[1]).permute(0, 3, 1, 2)
 
 
 class LatentCritics(nn.Module):

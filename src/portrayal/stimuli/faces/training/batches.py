@@ -13,9 +13,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.align import SIZE
+from portrayal.stimuli.faces.training.packed import open_packed
 
+# Trained on; looked at while settings were chosen, then trained on too; never seen before the last word; generated people.
+PARTS = ("train", "choose", "held", "samples")
 FOLDS = 4  # each latent critic never sees one fold, and judges the encoder there
 
 
@@ -34,6 +36,11 @@ class Faces:
         """Move to the device, once: the whole set fits there."""
         return Faces(self.pixels.to(device), self.values.to(device), self.folds.to(device))
 
+    def __add__(self, other: Faces) -> Faces:
+        mine = (self.pixels, self.values, self.folds)
+        theirs = (other.pixels, other.values, other.folds)
+        return Faces(*(torch.cat(pair) for pair in zip(mine, theirs, strict=True)))
+
     def batch(self, size: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Draw faces with replacement, moved a little; returns faces in [-1, 1], values and folds."""
         at = torch.randint(len(self), (size,), generator=random, device=self.pixels.device)
@@ -47,15 +54,12 @@ class Faces:
 
 
 def read_packed(path: Path | str) -> tuple[dict[str, Faces], dict[str, Any]]:
-    """Read a packed file (see `prepare`): faces by part ('train', 'held', 'samples'), and what it says of itself."""
-    if not Path(path).exists():
-        raise PortrayalError(f"no packed faces at {path}. Make them with: portrayal faces prepare.")
-    with np.load(path) as packed:
-        pixels = _decode(packed["jpegs"], packed["ends"])
-        values, parts = packed["values"], packed["parts"]
-        about = json.loads(str(packed["about"]))
+    """Read a packed file (see `prepare`): faces by part (see PARTS), and what it says of itself."""
+    packed = open_packed(path)
+    pixels = _decode(packed["jpegs"], packed["ends"])
+    values, parts, about = packed["values"], packed["parts"], json.loads(str(packed["about"]))
     folds = np.random.default_rng(about["seed"]).integers(FOLDS, size=len(values))
-    chosen = {name: np.flatnonzero(parts == name) for name in ("train", "held", "samples")}
+    chosen = {name: np.flatnonzero(parts == name) for name in PARTS}
     return {
         name: Faces(torch.from_numpy(pixels[at]), torch.from_numpy(values[at]), torch.from_numpy(folds[at]))
         for name, at in chosen.items()

@@ -7,9 +7,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from portrayal.stimuli.faces.attributes import FIRST_RACE, RACES, REACH
+from portrayal.stimuli.faces.mask import TO_LUMA_CHROMA
+from portrayal.stimuli.faces.temper import BRIGHT, COLOUR, LEAST, slowest
 
 GENDER, AGE, SMILING = 0, 1, 2
-STEEPNESS = 2.0  # the perceived gender aimed at for value a is sigmoid(STEEPNESS * a): 1/2 at the centre
 
 
 def known(values: Tensor) -> Tensor:
@@ -44,15 +45,24 @@ def prior_of(values: Tensor) -> Tensor:
     return torch.nanmean(values, dim=0, keepdim=True)
 
 
-def targets(values: Tensor, first: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor]:
+def tints_of(faces: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean colour inside the mask of each labelled group's faces; the overall mean where a group has none."""
+    colours = (faces * mask).sum((2, 3)) / mask.sum()
+    weights = filled(values)[:, FIRST_RACE:]
+    weights = torch.where(weights.sum(0) > 0, weights, torch.ones_like(weights))
+    return (weights.T @ colours) / weights.sum(0)[:, None]
+
+
+def targets(values: Tensor, first: Tensor, random: torch.Generator, steep: float) -> tuple[Tensor, Tensor]:
     """Draw where to go: gender for the faces in `first`, race between two poles for the others.
 
-    Returns the attribute vectors and, for each face, the perceived attributes aimed at.
+    Returns the attribute vectors and, for each face, the perceived attributes aimed at. For gender value a that is
+    P(masculine) = sigmoid(steep a): 1/2 at the centre.
     """
     value = (2 * torch.rand(len(values), generator=random, device=values.device) - 1) * REACH
     aim, go = values.clone(), filled(values)
     go[:, GENDER] = torch.where(first, value, go[:, GENDER])
-    aim[:, GENDER] = torch.where(first, torch.tanh(STEEPNESS * value / 2), aim[:, GENDER])
+    aim[:, GENDER] = torch.where(first, torch.tanh(steep * value / 2), aim[:, GENDER])
     race = _between_poles(value, random)
     go[:, FIRST_RACE:] = torch.where(first[:, None], go[:, FIRST_RACE:], race)
     aimed = race.clamp_min(0) / race.clamp_min(0).sum(1, keepdim=True)
@@ -74,7 +84,7 @@ def keeping_loss(
         read[:, FIRST_RACE:], before[:, FIRST_RACE:].softmax(1), reduction="none"
     )
     age = (read[:, AGE] - before[:, AGE]) ** 2
-    reach = torch.where(first, gender, 0.5 * race)
+    reach = torch.where(first, gender, 0.2 * race)  # race is led by the groups' skin colours, see `tints_of`
     others = torch.where(first, same_race, same_gender) if races else torch.zeros_like(age)
     hold = others + 2 * age
     return reach.mean(), hold.mean()
@@ -87,6 +97,30 @@ def likeness_loss(made: Tensor, face: Tensor, weight: Tensor) -> Tensor:
         error = (functional.avg_pool2d(made - face, scale)).abs()
         total = total + (error * functional.avg_pool2d(0.3 + weight, scale)).mean()
     return total
+
+
+def tempered(edit: Tensor, face: Tensor, mask: Tensor, even: Tensor | None = None) -> Tensor:
+    """Return edits as they may be added to faces in [-1, 1]: `temper.tempered`, in torch; `even` says to which faces' it applies."""
+    matrix, keep = edit.new_tensor(TO_LUMA_CHROMA), edit.new_tensor(slowest())
+    if even is not None:
+        edit = torch.where(even[:, None, None, None], keep @ edit @ keep, edit)
+    limit = COLOUR / 127.5
+    parts = torch.einsum("nchw,ck->nkhw", edit, matrix)
+    parts = torch.cat([parts[:, :1], limit * torch.tanh(parts[:, 1:] / limit)], 1)
+    bright = light(face, mask)[:, None, None, None]
+    return bright * torch.einsum("nkhw,kc->nchw", parts, torch.linalg.inv(matrix))
+
+
+def light(face: Tensor, mask: Tensor) -> Tensor:
+    """Return how much of an edit each face bears: `temper.light`, in torch."""
+    luma = torch.einsum("nchw,c->nhw", face, face.new_tensor(TO_LUMA_CHROMA[:, 0]))[:, None]
+    level = (luma * mask).sum((1, 2, 3)) / mask.sum()
+    return ((level + 1) * 127.5 / BRIGHT).clamp(LEAST, 1.0)
+
+
+def colouring(edit: Tensor) -> Tensor:
+    """Return the mean absolute change of colour, lightness apart."""
+    return torch.einsum("nchw,ck->nkhw", edit, edit.new_tensor(TO_LUMA_CHROMA[:, 1:])).abs().mean()
 
 
 def roughness(edit: Tensor) -> Tensor:

@@ -9,14 +9,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from portrayal.stimuli.faces.batches import Faces, read_packed
-from portrayal.stimuli.faces.network import CODE, Encoder
+from portrayal.stimuli.faces.training.batches import Faces, read_packed
+from portrayal.stimuli.faces.training.network import CODE, Encoder
+from portrayal.stimuli.faces.training.sheet import used_codes
 
 Judged = list[tuple[Tensor, Tensor]]
 STRENGTHS = (1e-3, 1e-2, 1e-1)  # weight decay of the linear probes
 
 
-def probe_gender(packed: Path | str, weights: Path | str, seed: int = 0) -> dict[str, Any]:
+def probe_gender(
+    packed: Path | str, weights: Path | str, part: str = "held", seed: int = 0
+) -> dict[str, Any]:
     """Train fresh probes on the codes of the training faces and count how often they are right on held-out ones.
 
     A fifth of the training faces chooses the weight decay of the linear probes, the epoch of the convolutional one and
@@ -31,8 +34,9 @@ def probe_gender(packed: Path | str, weights: Path | str, seed: int = 0) -> dict
     kept = torch.load(weights, map_location="cpu", weights_only=True)
     encoder = Encoder().eval()
     encoder.load_state_dict({key: value.float() for key, value in kept["encoder"].items()})
-    train, held = (codes(encoder, parts[name]) for name in ("train", "held"))
-    targets, truth = (parts[name].values[:, 0] > 0 for name in ("train", "held"))
+    seen = parts["train"] if kept["plan"].get("choosing") else parts["train"] + parts["choose"]
+    train, held = (codes(encoder, faces) for faces in (seen, parts[part]))
+    targets, truth = (faces.values[:, 0] > 0 for faces in (seen, parts[part]))
     return probe_codes(train, targets, held, truth, seed)
 
 
@@ -62,10 +66,8 @@ def probe_codes(train: Tensor, targets: Tensor, held: Tensor, truth: Tensor, see
 
 
 def codes(encoder: Encoder, faces: Faces, batch: int = 64) -> Tensor:
-    """Return the codes of all faces, flattened."""
-    with torch.no_grad():
-        made = [encoder(part) for part in faces.centred().split(batch)]
-    return torch.cat(made).flatten(1)
+    """Return the codes of all faces as they are in use, flattened."""
+    return torch.cat([used_codes(encoder, part) for part in faces.centred().split(batch)]).flatten(1)
 
 
 def _linear(train: Tensor, targets: Tensor, judged: Judged, decay: float) -> tuple[float, float]:

@@ -117,7 +117,7 @@ def pack_rendered(out: Path | str, count: int = 2400, held: float = 1 / 6, seed:
         names=np.arange(count).astype(str),
         parts=np.where(np.arange(count) < count * held, "held", "train"),
         about=json.dumps(
-            {"source": "drawn by portrayal.stimuli.faces.render", "seed": seed, "columns": COLUMNS}
+            {"source": "drawn by portrayal.stimuli.faces.training.render", "seed": seed, "columns": COLUMNS}
         ),
     )
 

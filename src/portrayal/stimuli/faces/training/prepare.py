@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.align import SIZE, Similarity, crop, fit_similarity
 from portrayal.stimuli.faces.attributes import COLUMNS, FIRST_RACE, WIDTH, one_race
 from portrayal.stimuli.faces.detect import Face
-from portrayal.stimuli.faces.loaders import LabelledFace
 from portrayal.stimuli.faces.suitability import look
+from portrayal.stimuli.faces.training.loaders import LabelledFace
 
 MARGIN = 12  # pixels around an aligned face, for the small moves of training
 
@@ -42,14 +43,19 @@ def prepare(
     samples
         Generated people, for the contact sheets.
     held
-        The share held out by `seed`, never trained on.
+        The share held out by `seed` for the last word, and as much again for choosing settings.
     seed
         Of the split.
     about
         What the file should say of its source.
     """
     kept, counts = _keep(faces)
-    parts = np.where(np.random.default_rng(seed).random(len(kept)) < held, "held", "train")
+    if not kept:
+        raise PortrayalError(
+            f"no face could be used. Expected adults who look ahead; left out: {counts or 'nothing was there'}."
+        )
+    drawn = np.random.default_rng(seed).random(len(kept))
+    parts = np.select([drawn < held, drawn < 2 * held], ["choose", "held"], "train")
     extra, _ = _keep(samples)
     jpegs = [jpeg for _, jpeg, _ in (*kept, *extra)]
     words = {**(about or {}), "seed": seed, "columns": COLUMNS, "counts": counts}

@@ -16,6 +16,8 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.attributes import ADULT_AGES, RACES, age_value
+from portrayal.stimuli.faces.generated import generated_people
+from portrayal.stimuli.faces.reader import ADULT
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,15 @@ def celeba(folder: Path | str) -> Iterator[LabelledFace]:
     read = _pictures(folder / "img_align_celeba" if (folder / "img_align_celeba").is_dir() else folder)
     for name, labels in _celeba_rows(table):
         yield LabelledFace(name, read(name), labels.get("Male"), None, None, labels.get("Smiling"))
+
+
+def portraits() -> Iterator[LabelledFace]:
+    """Yield the neutral studio portrait of each generated person whose labelled age range begins at 20 or later."""
+    for name, assets, labels in generated_people():
+        if int(labels["age_range"].partition("-")[0]) < ADULT:
+            continue
+        gender = {"male": 1.0, "female": -1.0}.get(labels["sex"])
+        yield LabelledFace(name, open_picture(assets / "studio_portrait.jpg"), gender, None, None)
 
 
 LOADERS: Mapping[str, Callable[[Path | str], Iterator[LabelledFace]]] = {

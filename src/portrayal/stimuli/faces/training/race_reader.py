@@ -1,0 +1,78 @@
+"""A reader of which of two poles annotators would name, for checking a model only: it is fitted, used and forgotten.
+
+No trustworthy classifier of race exists, and none ships here. To ask whether an edited face looks more like one pole's
+faces to a network that had no part in training, a logistic regression is fitted on face embeddings (see `identity`) of the
+data set's training faces, held against held-out ones, and read along the series. What it gives is how annotators'
+perceptions of two groups differ, as far as that network sees it; never anything about a person.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.stats.logistic import fit
+from portrayal.stimuli.faces.align import TEMPLATE
+from portrayal.stimuli.faces.attributes import FIRST_RACE, one_race
+from portrayal.stimuli.faces.identity import embed
+from portrayal.stimuli.faces.training.packed import open_packed
+from portrayal.stimuli.faces.training.prepare import MARGIN
+
+LEAST = 40  # faces of each pole
+STRENGTH = 10.0  # inverse penalty: embeddings have length about 1
+
+
+@dataclass(frozen=True)
+class RaceReader:
+    """P(second pole) of a face embedding, and how often it is right about held-out faces."""
+
+    coefficients: np.ndarray
+    intercept: float
+    right: int
+    n: int
+
+    def read(self, embeddings: np.ndarray) -> np.ndarray:
+        """Return P(second pole), one number per embedding."""
+        return 1 / (1 + np.exp(-(embeddings @ self.coefficients + self.intercept)))
+
+
+def fit_race_reader(packed: Path, poles: Sequence[str]) -> RaceReader | None:
+    """Fit on the faces of two poles that were trained on; count right answers on those held out.
+
+    None where either pole has under LEAST labelled faces.
+    """
+    data = open_packed(packed)
+    values, parts = data["values"], data["parts"]
+    first, second = (_pole(values, name) & (parts != "samples") for name in poles)
+    if min(first.sum(), second.sum()) < LEAST:
+        return None
+    wanted = np.flatnonzero(first | second)
+    faces = _faces(data["jpegs"], data["ends"], wanted)
+    embeddings = np.array([embed([face], TEMPLATE + MARGIN)[0] for face in faces])
+    held = parts[wanted] == "held"
+    return fitted(embeddings[~held], second[wanted][~held], embeddings[held], second[wanted][held])
+
+
+def fitted(train: np.ndarray, second: np.ndarray, held: np.ndarray, truth: np.ndarray) -> RaceReader:
+    """Fit, both poles weighing the same however many faces they have."""
+    weights = np.where(second, 0.5 / second.mean(), 0.5 / (1 - second.mean()))
+    found = fit(train, second, weights[:, None], C=STRENGTH)
+    reader = RaceReader(found.coefficients[:, 0], float(found.intercepts[0]), 0, len(truth))
+    right = int(((reader.read(held) > 0.5) == truth).sum())
+    return RaceReader(reader.coefficients, reader.intercept, right, len(truth))
+
+
+def _pole(values: np.ndarray, name: str) -> np.ndarray:
+    return (values[:, FIRST_RACE:] == one_race(name)).all(axis=1)
+
+
+def _faces(jpegs: np.ndarray, ends: np.ndarray, wanted: np.ndarray) -> Iterable[Any]:
+    from PIL import Image
+
+    raw, starts = jpegs.tobytes(), [0, *ends[:-1].tolist()]
+    return (Image.open(io.BytesIO(raw[starts[at] : int(ends[at])])).convert("RGB") for at in wanted)
