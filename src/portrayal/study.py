@@ -60,7 +60,7 @@ class SystemSettings(Settings):
     parameters: dict[str, Any] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
 
-    def fields(self, identity: str, *, price: float = 0.0, kind: str = "") -> dict[str, Any]:
+    def fields(self, identity: str, *, price: float = 0.0, **own: Any) -> dict[str, Any]:
         """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
 
         Parameters
@@ -69,16 +69,17 @@ class SystemSettings(Settings):
             What tells this system from another in the ledger's key.
         price
             US dollars a question, where the study names no price of its own.
-        kind
-            For a system that is of one kind whatever the study says.
+        own
+            What the system says itself whatever the study says, such as its kind.
         """
         return {
             "name": self.name,
-            "kind": kind or str(self.kind),
+            "kind": str(self.kind),
             "identity": identity,
             "version": self.version,
             "parameters": self.parameters,
             "limits": self.limits.limits(price),
+            **own,
         }
 
 

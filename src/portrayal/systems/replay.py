@@ -84,12 +84,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
         raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
     parameters = recorded_tags(settings, path)
     return Replay(
-        name=settings.name,
-        kind=str(settings.kind),
-        identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}",
-        version=settings.version,
-        parameters=parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}", parameters=parameters),
         path=path,
         recording=validate(Recording, parameters, f"system {settings.name!r}: parameters"),
     )

@@ -138,12 +138,12 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
     parameters = {**vendor.defaults, **settings.parameters}
     recorded = parameters.pop("recorded", None)
     return VendorSystem(
-        name=settings.name,
-        kind=kind,
-        identity=f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
-        version=settings.version,
-        parameters=parameters,
-        limits=settings.limits.limits(vendor.price),
+        **settings.fields(
+            f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
+            price=vendor.price,
+            kind=kind,
+            parameters=parameters,
+        ),
         remote=not recorded,
         vendor=vendor,
         recorded=folder / recorded if recorded else None,

@@ -94,11 +94,6 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomEncoder:
     """Open the phantom encoder."""
     plan = validate(PhantomSettings, settings.parameters, f"parameters of system {settings.name!r}")
     return PhantomEncoder(
-        name=settings.name,
-        kind="encoder",
-        identity="phantom:associations",
-        version=settings.version or "1",
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields("phantom:associations", kind="encoder", version=settings.version or "1"),
         plan=plan,
     )

@@ -97,11 +97,8 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:
     """Open the phantom with what its parameters plant."""
     planted = validate(Planted, settings.parameters, f"system {settings.name!r}: parameters")
     return PhantomTagger(
-        name=settings.name,
-        kind=settings.kind or "tagger",
-        identity="phantom:counterfactuals",
-        version=settings.version,
-        parameters=planted.model_dump(),
-        limits=settings.limits.limits(),
+        **settings.fields(
+            "phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()
+        ),
         planted=planted,
     )
