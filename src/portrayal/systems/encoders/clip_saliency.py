@@ -19,24 +19,22 @@ import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.measures.saliency import face_regions, region_shares
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import SystemSettings, validate
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
-from portrayal.systems.encoders.clip_encoder import ClipTowers, find_model, fingerprint
+from portrayal.systems.encoders.clip_encoder import ClipTowers
+from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.pictures import open_image
 from portrayal.systems.replay import read_table
 
 SEPARATOR = " | "
 
 
-class SaliencySettings(Settings):
+class SaliencySettings(ModelSettings):
     """Which model, and where the regions come from."""
 
-    path: str
     architecture: str | None = None
-    device: str = "auto"
     boxes: str | None = None
     masks: str | None = None
-    download: bool = False
 
 
 @dataclass

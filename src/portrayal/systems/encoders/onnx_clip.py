@@ -19,7 +19,7 @@ from pydantic import Field
 
 from portrayal.study import Settings, SystemSettings, validate
 from portrayal.systems.encoders.clip.tokens import folder_tokens
-from portrayal.systems.encoders.clip_encoder import fingerprint
+from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers

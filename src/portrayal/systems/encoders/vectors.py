@@ -12,7 +12,6 @@ pictures are read alike, with the stimulus's id in the place of the word.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +23,8 @@ from portrayal.study import SystemSettings, validate
 from portrayal.systems.base import Question
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
+from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.readers import FORMATS, read_vectors
-
-SAMPLE = 2**20  # bytes at each end that tell one file from another
 
 
 class VectorSettings(Lookup):
@@ -55,16 +53,6 @@ class VectorFile(LocalEncoder):
     def answered_version(self) -> str:
         """Return a fingerprint of the file."""
         return self.version or fingerprint(self.path)
-
-
-def fingerprint(path: Path) -> str:
-    """Return a short hash of a file's size, beginning and end; whole files may be gigabytes."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
-        file.seek(max(0, size - SAMPLE))
-        digest.update(file.read(SAMPLE))
-    return digest.hexdigest()[:16]
 
 
 def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
