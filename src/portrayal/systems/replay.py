@@ -29,8 +29,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
 from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
 from portrayal.tables import ROWS
 
 ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
@@ -45,7 +45,7 @@ class Recording(Settings):
 
 
 @dataclass
-class Replay(BaseSystem):
+class Replay(PlainSystem):
     """Answers from a table, as if the system were asked again."""
 
     batch: int = 256
@@ -61,10 +61,6 @@ class Replay(BaseSystem):
             if self.kind == "encoder":
                 _refuse_two_embeddings(self._answers, self.path.name)
         return [self._look_up(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     def _look_up(self, question: Question) -> Answer | Exception:
         rows = (self._answers or {}).get((question.stimulus, question.repeat))

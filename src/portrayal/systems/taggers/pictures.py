@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
 
 
 @dataclass
-class PictureTagger(BaseSystem):
+class PictureTagger(PlainSystem):
     """A tagger whose subclasses write `tags_of` and `answered_version`."""
 
     batch: int = 16
@@ -30,10 +30,6 @@ class PictureTagger(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Tag the pictures one after another in a worker thread."""
         return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     def _answer(self, question: Question) -> Answer | Exception:
         from PIL import Image
