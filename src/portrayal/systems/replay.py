@@ -20,7 +20,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from portrayal.errors import PortrayalError, nearest
 from portrayal.study import Settings, SystemSettings, validate
 from portrayal.systems.base import Answer, CallFailed, Question
 from portrayal.systems.plain import PlainSystem
+from portrayal.table_files import read_table
 from portrayal.tables import ROWS
 
 ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
@@ -136,20 +137,6 @@ def _columns(path: Path) -> list[str]:
         return []  # reading the file will say what is wrong with it
 
 
-def read_table(path: Path, text: bool = False) -> pl.DataFrame:
-    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped.
-
-    With `text` the columns of a CSV stay text, so that the stimulus 007 does not become 7.
-    """
-    ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
-    if ending not in _READERS:
-        raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")
-    try:
-        return _READERS[ending](path, text)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
-
-
 def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
     """Return the rows of each (stimulus, repeat); an empty repeat is the first."""
     if "repeat" not in table.columns:
@@ -197,15 +184,3 @@ def _without_null_rank(answer: Any) -> Any:
             {key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer
         ]
     return answer
-
-
-def _read_delimited(path: Path, text: bool, separator: str) -> pl.DataFrame:
-    return pl.read_csv(path, separator=separator, infer_schema=not text, infer_schema_length=10_000)
-
-
-_READERS: dict[str, Callable[[Path, bool], pl.DataFrame]] = {
-    "csv": lambda path, text: _read_delimited(path, text, ","),
-    "tsv": lambda path, text: _read_delimited(path, text, "\t"),
-    "jsonl": lambda path, text: pl.read_ndjson(path, infer_schema_length=None),
-    "parquet": lambda path, text: pl.read_parquet(path),
-}

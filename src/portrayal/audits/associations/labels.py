@@ -21,7 +21,7 @@ from portrayal.stats.multiplicity import decided
 from portrayal.stats.raters import agreement
 from portrayal.stimuli.datasets.label_tables import label_stimuli, label_table
 from portrayal.study import Settings, Study
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
 VALIDITY = (

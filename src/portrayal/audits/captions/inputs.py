@@ -26,7 +26,7 @@ from portrayal.stimuli.datasets import (
     zhao,
 )
 from portrayal.study import Settings, Study
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 # Enough of everything a phantom of the demonstration needs.
 DEMO_WORLD = generated.World(wheelchair=0.3, elderly=0.3)

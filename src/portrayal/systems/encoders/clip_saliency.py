@@ -24,7 +24,7 @@ from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unr
 from portrayal.systems.encoders.clip_encoder import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.pictures import open_image
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 SEPARATOR = " | "
 
