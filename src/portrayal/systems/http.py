@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx2
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
 from portrayal.systems.plain import rows_of
 from portrayal.systems.web import check_headers, check_query, fill_secrets, send
@@ -89,7 +89,7 @@ class Http(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> Http:
     """Open the endpoint a study names."""
-    mapping = validate(Mapped, settings.parameters, f"system {settings.name!r}: parameters")
+    mapping = settings.read(Mapped)
     check_headers(mapping.headers)
     check_query(mapping.query)
     return Http(

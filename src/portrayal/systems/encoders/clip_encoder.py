@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.encoders.clip.tokens import Tokens, folder_tokens
 from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
@@ -116,7 +116,7 @@ def model_type(path: Path) -> str | None:
 
 def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
     """Open a CLIP by path or name; nothing is loaded before the first question."""
-    own = validate(ClipSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(ClipSettings)
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ClipEncoder(

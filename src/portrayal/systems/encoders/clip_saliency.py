@@ -19,7 +19,7 @@ import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.measures.saliency import face_regions, region_shares
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.encoders.clip_encoder import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
@@ -148,7 +148,7 @@ def detected_box(pixels: np.ndarray) -> tuple[float, float, float, float] | None
 
 def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
     """Open a CLIP for saliency; nothing is loaded before the first question."""
-    own = validate(SaliencySettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(SaliencySettings)
     path = find_model(own.path, folder, own.download)
     return ClipSaliency(
         **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"),

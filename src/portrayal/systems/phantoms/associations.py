@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 
 SPREAD = 0.01  # deviation of a target's component: cosines stay far from their bounds
@@ -92,7 +92,7 @@ def _random(text: str, seed: int) -> np.random.Generator:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomEncoder:
     """Open the phantom encoder."""
-    plan = validate(PhantomSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    plan = settings.read(PhantomSettings)
     return PhantomEncoder(
         **settings.fields("phantom:associations", kind="encoder", version=settings.version or "1"),
         plan=plan,

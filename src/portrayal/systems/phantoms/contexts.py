@@ -20,7 +20,7 @@ import polars as pl
 
 from portrayal.language.typology import load_context_tags, load_contexts
 from portrayal.stimuli.factorial import MANIFEST
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, CallFailed, Question
 from portrayal.systems.plain import PlainSystem
 
@@ -150,7 +150,7 @@ def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:
     """Open the phantom with what the study plants."""
     return StereotypingTagger(
         **settings.fields("phantom:contexts", kind="tagger"),
-        planted=validate(Planted, settings.parameters, f"system {settings.name!r}: parameters"),
+        planted=settings.read(Planted),
         _words=place_words(),
         _stereotypes=dict(load_contexts().select("context", "stereotype").iter_rows()),
     )

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.stimuli.faces.build import MANIFEST
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, CallFailed, Question
 from portrayal.systems.plain import PlainSystem
 
@@ -91,7 +91,7 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:
     """Open the phantom with what its parameters plant."""
-    planted = validate(Planted, settings.parameters, f"system {settings.name!r}: parameters")
+    planted = settings.read(Planted)
     return PhantomTagger(
         **settings.fields(
             "phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import CallFailed
 from portrayal.systems.taggers.pictures import PictureTagger
 
@@ -97,7 +97,7 @@ def _load(path: Path) -> Any:
 
 def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
     """Open the tagger; the network is loaded when first asked."""
-    classes = validate(Classes, settings.parameters, f"system {settings.name!r}: parameters")
+    classes = settings.read(Classes)
     weights, labels = folder / classes.weights, folder / classes.labels
     for path in (weights, labels):
         if not path.is_file():

