@@ -85,11 +85,21 @@ def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
     Unreadable
         When the answer is not of a form listed above.
     """
+    return rows_of(kind, answer_in(decoded(answer.raw)))
+
+
+def decoded(raw: bytes) -> Any:
+    """Return the JSON of a raw answer.
+
+    Raises
+    ------
+    Unreadable
+        When it is none.
+    """
     try:
-        value = json.loads(answer.raw)
+        return json.loads(raw)
     except ValueError:
-        raise Unreadable(f"the answer is not JSON: {answer.raw[:60]!r}") from None
-    return rows_of(kind, answer_in(value))
+        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None
 
 
 @dataclass
