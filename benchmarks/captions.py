@@ -89,7 +89,7 @@ def regressions() -> None:
 
 
 def parsing() -> None:
-    from portrayal.audits.captions import parsing_bar
+    from portrayal.audits.captions.measure import parsing_bar
     from portrayal.measures.captions.audit import measure_system
     from portrayal.measures.captions.mentions import read_captions
     from portrayal.measures.captions.options import Options

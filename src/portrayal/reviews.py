@@ -6,19 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.errors import PortrayalError
+from portrayal.table_files import read_csv
 from portrayal.tables import REVIEWS, check
 
 
 def read_reviews(path: Path) -> pl.DataFrame:
     """Read a Reviews table; empty cells are cases nobody has judged."""
-    try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PortrayalError(f"{path} cannot be read as a CSV: {str(error).splitlines()[0]}.") from None
-    return check(
-        frame, REVIEWS, "reviews", "A reviews file has one row per judgment; see docs/architecture.md."
-    )
+    hint = "A reviews file has one row per judgment; see docs/architecture.md."
+    return check(read_csv(path), REVIEWS, "reviews", hint)
 
 
 def write_reviews(reviews: pl.DataFrame, path: Path) -> None:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,6 +28,9 @@ class Settings(BaseModel):
     """Base of all settings: frozen, unknown keys refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Own = TypeVar("Own", bound=Settings)
 
 
 class LimitSettings(Settings):
@@ -60,7 +63,11 @@ class SystemSettings(Settings):
     parameters: dict[str, Any] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
 
-    def fields(self, identity: str, *, price: float = 0.0, kind: str = "") -> dict[str, Any]:
+    def read(self, own: type[Own]) -> Own:
+        """Return the parameters as a system's own settings; a fault is told with the system's name."""
+        return validate(own, self.parameters, f"parameters of system {self.name!r}")
+
+    def fields(self, identity: str, *, price: float = 0.0, **own: Any) -> dict[str, Any]:
         """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
 
         Parameters
@@ -69,16 +76,17 @@ class SystemSettings(Settings):
             What tells this system from another in the ledger's key.
         price
             US dollars a question, where the study names no price of its own.
-        kind
-            For a system that is of one kind whatever the study says.
+        own
+            What the system says itself whatever the study says, such as its kind.
         """
         return {
             "name": self.name,
-            "kind": kind or str(self.kind),
+            "kind": str(self.kind),
             "identity": identity,
             "version": self.version,
             "parameters": self.parameters,
             "limits": self.limits.limits(price),
+            **own,
         }
 
 

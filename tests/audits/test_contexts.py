@@ -7,8 +7,10 @@ import pytest
 from PIL import Image, ImageDraw
 
 from portrayal import flow
-from portrayal.audits.contexts import AUDIT, make_stimuli, read_inputs
+from portrayal.audits.contexts import AUDIT
 from portrayal.audits.contexts.charts import change_chart, tradeoff_table
+from portrayal.audits.contexts.inputs import read_inputs
+from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.errors import PortrayalError
 from portrayal.measures.contexts.coding import agreement
 from portrayal.report.drawing import to_svg

@@ -191,14 +191,20 @@ def test_a_second_process_is_turned_away_and_status_works_beside(tmp_path: Path,
     assert "recording now" in beside.stdout
 
 
+def interrupted(study: Path, run: Path, questions: int) -> subprocess.Popen[str]:
+    """Start an audit and press Ctrl-C once this many questions were asked."""
+    command = [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run), "--quiet"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while len(asked(study)) < questions:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    return process
+
+
 @pytest.mark.xdist_group("kill")
 def test_ctrl_c_drains_and_leaves_the_rest_planned(tmp_path: Path) -> None:
     study, run = write_study(tmp_path, True, pause=0.1), tmp_path / "run"
-    command = [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run), "--quiet"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while len(asked(study)) < 5:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process = interrupted(study, run, 5)
     _, said = process.communicate()
     states = states_table(Run(run)).row(0, named=True)
     assert process.returncode == 130
@@ -211,11 +217,7 @@ def test_ctrl_c_drains_and_leaves_the_rest_planned(tmp_path: Path) -> None:
 @pytest.mark.xdist_group("kill")
 def test_a_second_ctrl_c_ends_at_once_and_leaves_unknowns(tmp_path: Path) -> None:
     study, run = write_study(tmp_path, True, pause=60), tmp_path / "run"
-    command = [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run), "--quiet"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while len(asked(study)) < 3:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process = interrupted(study, run, 3)
     with pytest.raises(subprocess.TimeoutExpired):  # the first one drains
         process.wait(0.5)
     process.send_signal(signal.SIGINT)

@@ -54,7 +54,7 @@ def test_ids_are_kept_from_batch_to_batch() -> None:
     assert second.tolist() == [2, 0]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_the_batch_tokeniser_agrees_with_the_pattern(texts: list[str]) -> None:
     assert spelled(Tokeniser(), texts) == [words(text) for text in texts]

@@ -101,7 +101,7 @@ def test_swapping_targets_flips_the_sign_and_keeps_the_two_sided_p() -> None:
     assert swapped["p"] == pytest.approx(one["p"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
 def test_row_order_and_length_of_vectors_never_matter(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

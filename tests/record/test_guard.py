@@ -333,7 +333,7 @@ def test_an_answer_that_could_hold_an_image_is_never_kept(raw):
     assert "aGVsbG8" not in str(caught.value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=40) | st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join))
 def test_whatever_passes_holds_known_words_and_grown_ages_only(text):
     """Any text at all: it is refused, or every word of it is in the list and every number an adult's age."""

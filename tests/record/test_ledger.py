@@ -14,13 +14,6 @@ def planned(*keys: str, system: str = "fake") -> list[Planned]:
     return [Planned(key, system, "python:x:y", "", {"top": 5}, f"hash-{key}", 0) for key in keys]
 
 
-@pytest.fixture
-def ledger(tmp_path: Path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    yield ledger
-    ledger.close()
-
-
 def test_the_journal_survives_a_power_cut(ledger: Ledger) -> None:
     connection = ledger._connection
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

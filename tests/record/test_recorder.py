@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,13 +60,6 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
         await asyncio.sleep(0)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    yield ledger
-    ledger.close()
 
 
 def record(ledger: Ledger, system: Scripted, contents: Sequence[str]) -> tuple[Recorder, Clock]:

@@ -406,7 +406,7 @@ def test_rendering_twice_gives_the_same_page(html):
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)  # polars holds no lone surrogates
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(ANY_TEXT, ANY_TEXT, st.floats(), st.floats(), st.integers(0, 10**12))
 def test_no_text_and_no_number_breaks_the_page(text, other, value, low, n):
     row = {

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from portrayal.stats.intervals import bootstrap, clustered_mean, resample_counts, wild_cluster_mean, wilson
+from portrayal.stats.intervals import bootstrap, clustered_mean, resample_counts, wilson
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (3, 10), (10, 10), (81, 263)])
@@ -36,12 +36,9 @@ def test_repeating_every_value_adds_no_knowledge() -> None:
 
 
 def test_one_cluster_has_no_ends() -> None:
-    for found in (
-        clustered_mean(np.array([1.0, 2.0]), np.zeros(2)),
-        wild_cluster_mean(np.ones(2), np.zeros(2)),
-    ):
-        assert np.isnan(found.low)
-        assert np.isnan(found.high)
+    found = clustered_mean(np.array([1.0, 2.0]), np.zeros(2))
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
 
 
 def test_resampling_keeps_the_size_of_each_stratum() -> None:
@@ -72,14 +69,3 @@ def test_a_statistic_that_is_mostly_undefined_has_no_ends() -> None:
     found = bootstrap(lambda weights: np.where(weights.max(axis=1) > 1, np.nan, 1.0), np.zeros(8))
     assert found.value == 1.0
     assert np.isnan(found.low)
-
-
-def test_the_wild_cluster_bootstrap_covers_with_ten_clusters() -> None:
-    rng, hits = np.random.default_rng(0), 0
-    clusters = np.repeat(np.arange(10), 3)
-    for run in range(300):
-        values = rng.normal(size=10)[clusters] + rng.normal(size=30)
-        found = wild_cluster_mean(values, clusters, draws=499, seed=run)
-        hits += found.low <= 0 <= found.high
-    # 95% nominal; 300 runs have a standard error of 1.3%, the band is three of them.
-    assert 0.91 <= hits / 300 <= 0.99

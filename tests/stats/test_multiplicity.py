@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.multiplicity import METHODS, adjust, adjust_results
+from portrayal.stats.multiplicity import METHODS, adjust, adjust_results, decided
 from portrayal.tables import results
 
 NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
@@ -64,3 +64,18 @@ def test_only_the_declared_family_is_corrected() -> None:
 def test_an_unknown_method_is_named() -> None:
     with pytest.raises(PortrayalError, match="no correction 'sidak'"):
         adjust([0.1], "sidak")
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted", "found"),
+    [
+        (0.01, 0.2, False),  # corrected away
+        (0.01, None, True),  # of no family, so judged as it is
+        (0.01, float("nan"), True),
+        (0.05, None, False),
+        (float("nan"), None, False),
+        (None, None, False),
+    ],
+)
+def test_a_row_is_judged_by_its_corrected_p_where_there_is_one(p, adjusted, found) -> None:
+    assert decided({"p": p, "p_adjusted": adjusted}) is found

@@ -54,7 +54,7 @@ def test_exact_p_equals_brute_force_for_every_size(n_x: int, n_y: int) -> None:
             assert found.p == pytest.approx(expected[alternative], abs=1e-15)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(-3, 3), min_size=1, max_size=7),
     st.lists(st.integers(-3, 3), min_size=1, max_size=7),

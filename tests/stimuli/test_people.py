@@ -1,6 +1,5 @@
 """Loaders of people: the package, a folder with a CSV, the Chicago Face Database, recorded tables."""
 
-import polars as pl
 import pytest
 from PIL import Image
 
@@ -8,7 +7,7 @@ from portrayal.errors import PortrayalError
 from portrayal.stimuli.datasets.chicago_faces import load_chicago_faces
 from portrayal.stimuli.datasets.openpeople import load_openpeople
 from portrayal.stimuli.datasets.people_folder import load_people
-from portrayal.stimuli.recorded import recorded_stimuli, tags_csv
+from portrayal.stimuli.recorded import recorded_stimuli
 
 
 def test_openpeople():
@@ -71,18 +70,3 @@ def test_recorded_design_comes_back_whole(tmp_path):
     (tmp_path / "p.csv").write_text("image_id,role\na0,baseilne\n")
     with pytest.raises(PortrayalError, match="role 'baseilne'"):
         recorded_stimuli(tmp_path / "p.csv")
-
-
-def test_recorded_tags_as_responses(tmp_path):
-    (tmp_path / "t.csv").write_text(
-        "tagger,image_id,tag,confidence,status\nx,1,dog,0.5,ok\nx,2,,,empty\nx,3,,,missing\n"
-    )
-    rows = tags_csv(tmp_path / "t.csv").select("system", "stimulus", "status", "tag").rows()
-    assert rows == [("x", "1", "answered", "dog"), ("x", "2", "empty", None), ("x", "3", "failed", None)]
-
-
-def test_nine_missing_google_answers(shared):
-    table = tags_csv(shared("data/tags/coco_2019/tags.csv.gz"))
-    lost = table.filter(pl.col("status") == "failed")
-    assert lost["system"].value_counts().rows() == [("google", 9)]
-    assert table["stimulus"].n_unique() == 4106

@@ -12,8 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-Reply = tuple[int, Any, dict[str, str]]
-
 
 class Vendors(BaseHTTPRequestHandler):
     """Answers by path; `server.fault` replaces the next answer; `server.seen` keeps what was asked."""

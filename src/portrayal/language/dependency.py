@@ -210,7 +210,7 @@ def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
     elif token.lower_ in RELATIVE:
         own = _antecedent_of_clause(token, seen)
     elif token.lower_ in PRONOUNS:
-        own = _antecedent(token, seen)
+        own = _antecedent(token)
     else:
         own = [token] if is_noun(token) else []
     joined = [c for c in token.children if c.i > token.i and (c.dep_ == "conj" or _is_listed(c))]
@@ -230,7 +230,7 @@ def _antecedent_of_clause(token: Token, seen: frozenset[int]) -> list[Token]:
     return []
 
 
-def _antecedent(token: Token, seen: frozenset[int]) -> list[Token]:
+def _antecedent(token: Token) -> list[Token]:
     """Return the first earlier noun of the sentence that agrees with the pronoun, else for 'it' the first."""
     earlier = [t for t in token.sent if t.i < token.i and is_noun(t) and not is_quantity(t)]
     agreeing = [t for t in earlier if _agrees(token, t)]

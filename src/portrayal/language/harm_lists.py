@@ -13,6 +13,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.language import wordnet
+from portrayal.table_files import read_csv
 
 COLUMNS = {
     "demeaning": ("term", "part", "kind", "source"),
@@ -37,10 +38,7 @@ def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
     if name not in COLUMNS:
         raise PortrayalError(f"no word list {name!r}. Known: {', '.join(COLUMNS)}.")
     source = Path(str(files("portrayal.language") / "lexicons" / f"{name}.csv")) if path is None else path
-    try:
-        table = pl.read_csv(source, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise PortrayalError(f"{source} cannot be read as a CSV: {str(error).splitlines()[0]}.") from None
+    table = read_csv(source)
     for column in COLUMNS[name]:
         if column not in table.columns:
             raise PortrayalError(

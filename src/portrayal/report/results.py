@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.report.words import is_missing, number, plain
+from portrayal.stats.multiplicity import decided
 
 SHOWN = 60  # rows of one measure in the page; the files have them all
 OPEN = 12  # rows of one measure before the rest is folded
@@ -121,7 +122,6 @@ class Scale:
 
 
 def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:
-    tested = row["p"] if is_missing(row["p_adjusted"]) else row["p_adjusted"]
     return {
         **row,
         "id": f"{anchor}-row-{row['row'] + 1}",
@@ -129,5 +129,5 @@ def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:
         "at": scale.at(row["value"]),
         "start": scale.at(row["low"]),
         "end": scale.at(row["high"]),
-        "decided": not is_missing(tested) and tested < 0.05,
+        "decided": decided(row),
     }

@@ -3,9 +3,7 @@
 References
 ----------
 .. [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
-.. [2] Cameron, Miller (2015), A practitioner's guide to cluster-robust inference,
-   Journal of Human Resources 50, 317-372.
-.. [3] Efron (1987), Better bootstrap confidence intervals, Journal of the American Statistical Association
+.. [2] Efron (1987), Better bootstrap confidence intervals, Journal of the American Statistical Association
    82, 171-185.
 """
 
@@ -110,7 +108,7 @@ def bootstrap(
     strata
         The stratum of each cluster; one array of zeros where there are none.
     method
-        'bca' (bias-corrected and accelerated [3]_) or 'percentile'.
+        'bca' (bias-corrected and accelerated [2]_) or 'percentile'.
     draws, seed, level
         Bootstrap samples, their seed, and the level of the interval.
 
@@ -144,28 +142,3 @@ def _bca_tails(tails: np.ndarray, value: float, drawn: np.ndarray, left_out: np.
     acceleration = 0.0 if spread == 0 else float(np.sum(pull**3)) / (6 * spread**1.5)
     z = bias + stats.norm.ppf(tails)
     return stats.norm.cdf(bias + z / (1 - acceleration * z))
-
-
-def wild_cluster_mean(
-    values: np.ndarray, clusters: np.ndarray, *, draws: int = 1999, seed: int = 0, level: float = 0.95
-) -> Interval:
-    """Return the mean and a wild cluster bootstrap-t interval, for fewer than about 30 clusters [2]_.
-
-    Each cluster's sum of residuals is multiplied by one of Webb's six weights, so that the studentised mean
-    has enough distinct values even with few clusters. Under two clusters the ends are NaN.
-    """
-    values = np.asarray(values, dtype=float)
-    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    count = codes.max(initial=-1) + 1
-    mean = values.mean() if len(values) else np.nan
-    if count < 2:
-        return Interval(float(mean), np.nan, np.nan)
-    sizes, sums = np.bincount(codes), np.bincount(codes, weights=values - mean)
-    webb = np.array([-np.sqrt(1.5), -1.0, -np.sqrt(0.5), np.sqrt(0.5), 1.0, np.sqrt(1.5)])
-    drawn = webb[np.random.default_rng(seed).integers(6, size=(draws, count))] * sums
-    shift = drawn.sum(axis=1) / len(values)
-    errors = np.sqrt(np.sum((drawn - shift[:, None] * sizes) ** 2, axis=1)) / len(values)
-    error = np.sqrt(np.sum(sums**2)) / len(values)
-    t = np.divide(np.abs(shift), errors, out=np.zeros(draws), where=errors > 0)
-    half = np.quantile(t, level) * error
-    return Interval(float(mean), float(mean - half), float(mean + half))

@@ -11,12 +11,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+
+LEVEL = 0.05  # under which a sentence says that something was found
 
 
 def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:
@@ -53,6 +56,18 @@ def adjust_results(results: pl.DataFrame, measures: Sequence[str], method: str =
     return results.with_columns(
         pl.when(pl.Series(in_family)).then(filled).otherwise(pl.col("p_adjusted")).alias("p_adjusted")
     )
+
+
+def judged_p(row: Mapping[str, Any]) -> float | None:
+    """Return the p a Results row is judged by: the corrected one where there is one."""
+    adjusted = row["p_adjusted"]
+    return row["p"] if adjusted is None or np.isnan(adjusted) else adjusted
+
+
+def decided(row: Mapping[str, Any]) -> bool:
+    """Tell whether a Results row was tested and its p is under the level."""
+    p = judged_p(row)
+    return p is not None and p < LEVEL
 
 
 def _holm(ordered: np.ndarray) -> np.ndarray:

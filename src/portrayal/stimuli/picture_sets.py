@@ -17,7 +17,7 @@ import polars as pl
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stimuli.stimulus_sets import Item
 from portrayal.study import Settings
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 
 class PictureSet(Settings):

@@ -37,32 +37,6 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
     return _as_stimuli(frame, name)
 
 
-def tags_csv(path: Path | str) -> pl.DataFrame:
-    """Read recorded tags (columns tagger, image_id, tag, confidence, status) as a Responses table.
-
-    `ok` is answered, `empty` an answer without tags, anything else (`missing`, `failed`, ...) no answer.
-    """
-    from portrayal.systems.replay import read_table
-    from portrayal.tables import check, check_responses
-
-    contract = {
-        "tagger": pl.String,
-        "image_id": pl.String,
-        "tag": pl.String,
-        "confidence": pl.Float64,
-        "status": pl.String,
-    }
-    table = check(read_table(Path(path)), contract, Path(path).name, "Recorded tags need these five columns.")
-    known = {"ok": "answered", "": "answered"}
-    kept = {name: name for name in ("answered", "empty", "refused", "filtered", "unknown", "unparsable")}
-    status = pl.col("status").fill_null("").replace_strict({**known, **kept}, default="failed")
-    named = table.select(
-        pl.col("tagger").alias("system"), pl.col("image_id").alias("stimulus"), pl.lit(0).alias("repeat"),
-        status.alias("status"), "tag", "confidence",
-    )  # fmt: skip
-    return check_responses(named, "tagger")
-
-
 def _absent(column: str) -> pl.Expr:
     return pl.lit(None, dtype=pl.String).alias(column)
 

@@ -94,7 +94,7 @@ class System(Protocol):
 
 @dataclass
 class BaseSystem:
-    """The fields every system has, with defaults; subclasses write `ask` and, where they differ, `read`."""
+    """The fields every system has, with defaults; subclasses write `ask` and `read`."""
 
     name: str
     kind: str

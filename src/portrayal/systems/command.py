@@ -20,14 +20,14 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.study import SystemSettings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question
-from portrayal.systems.plain import answer_in, pack_reply, read_plain
+from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question
+from portrayal.systems.plain import PlainSystem, answer_in, pack_reply
 
 LONGEST_LINE = 64 * 1024 * 1024
 
 
 @dataclass
-class Command(BaseSystem):
+class Command(PlainSystem):
     """Keeps one process and asks it one question at a time."""
 
     folder: Path = field(default_factory=Path)
@@ -38,10 +38,6 @@ class Command(BaseSystem):
         """Write one line and read one line per question."""
         async with self._turn:
             return [self._answer(await self._exchange(question)) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     async def close(self) -> None:
         """Close the program's input and give it a moment to end."""

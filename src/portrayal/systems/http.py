@@ -15,18 +15,15 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
-from portrayal.systems.plain import rows_of
-from portrayal.systems.web import check_headers, check_query, fill_secrets, send
+from portrayal.study import Settings, SystemSettings
+from portrayal.systems.base import Answer, Question, Unreadable
+from portrayal.systems.plain import decoded, rows_of
+from portrayal.systems.web import WebSystem, check_headers, check_query, fill_secrets
 
 
 class Mapped(Settings):
@@ -43,42 +40,32 @@ class Mapped(Settings):
 
 
 @dataclass
-class Http(BaseSystem):
+class Http(WebSystem):
     """Asks an endpoint with plain HTTP, so that every attempt shows in the ledger."""
 
-    remote: bool = True
     mapping: Mapped = Mapped()
-    _client: httpx2.AsyncClient | None = None
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Send one request per question."""
         return [await self._ask_one(question) for question in questions]
 
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
-
     def read(self, answer: Answer) -> list[dict[str, Any]]:
         """Follow the mapping into the answer and read plain data there."""
-        found = dig(_decode(answer.raw), self.mapping.answer)
+        found = dig(decoded(answer.raw), self.mapping.answer)
         return rows_of(self.kind, _rename(found, self.mapping.fields))
 
     async def _ask_one(self, question: Question) -> Answer:
-        if self._client is None:
-            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
         request: dict[str, Any] = {"headers": fill_secrets(self.mapping.headers)}
         if self.mapping.query:
             request["params"] = fill(fill_secrets(self.mapping.query), question)
         if self.mapping.method.upper() != "GET":
             request["json"] = fill(self.mapping.body, question)
-        response = await send(self._client, self.mapping.method.upper(), self.identity, **request)
+        response = await self.send(self.mapping.method.upper(), self.identity, **request)
         return self._answer(response.content)
 
     def _answer(self, raw: bytes) -> Answer:
         try:
-            body = _decode(raw)
+            body = decoded(raw)
         except Unreadable:  # kept as it came; reading it will say what is wrong
             return Answer(raw, cost=self.limits.price)
         version = dig(body, self.mapping.model_version) if self.mapping.model_version else ""
@@ -89,7 +76,7 @@ class Http(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> Http:
     """Open the endpoint a study names."""
-    mapping = validate(Mapped, settings.parameters, f"system {settings.name!r}: parameters")
+    mapping = settings.read(Mapped)
     check_headers(mapping.headers)
     check_query(mapping.query)
     return Http(
@@ -139,10 +126,3 @@ def _rename(value: Any, fields: Mapping[str, str]) -> Any:
         return value
     items = value if isinstance(value, list) else [value]
     return [{ours: dig(item, theirs) for ours, theirs in fields.items()} for item in items]
-
-
-def _decode(raw: bytes) -> Any:
-    try:
-        return json.loads(raw)
-    except ValueError:
-        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None

@@ -19,9 +19,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from portrayal.systems.base import Answer, CallFailed, Unreadable
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Unreadable
 
 # A reply that is a mapping with any of these keys is an envelope around the answer itself.
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
@@ -84,11 +85,30 @@ def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
     Unreadable
         When the answer is not of a form listed above.
     """
+    return rows_of(kind, answer_in(decoded(answer.raw)))
+
+
+def decoded(raw: bytes) -> Any:
+    """Return the JSON of a raw answer.
+
+    Raises
+    ------
+    Unreadable
+        When it is none.
+    """
     try:
-        value = json.loads(answer.raw)
+        return json.loads(raw)
     except ValueError:
-        raise Unreadable(f"the answer is not JSON: {answer.raw[:60]!r}") from None
-    return rows_of(kind, answer_in(value))
+        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None
+
+
+@dataclass
+class PlainSystem(BaseSystem):
+    """A system whose answers are plain data; subclasses write `ask`."""
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Read plain data."""
+        return read_plain(self.kind, answer)
 
 
 def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:

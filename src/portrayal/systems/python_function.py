@@ -22,12 +22,12 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.study import SystemSettings
-from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.plain import pack_reply, read_plain
+from portrayal.systems.base import Answer, Question
+from portrayal.systems.plain import PlainSystem, pack_reply
 
 
 @dataclass
-class PythonFunction(BaseSystem):
+class PythonFunction(PlainSystem):
     """Calls a function named by module and name."""
 
     folder: Path = field(default_factory=Path)
@@ -36,10 +36,6 @@ class PythonFunction(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Call the function once per question."""
         return [pack_reply(await self._call(question), self.limits.price) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     async def _call(self, question: Question) -> Any:
         function = self._function = self._function or _find(self.identity, self.folder)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
 from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
+from portrayal.table_files import read_table
 from portrayal.tables import ROWS
 
 ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
@@ -45,7 +46,7 @@ class Recording(Settings):
 
 
 @dataclass
-class Replay(BaseSystem):
+class Replay(PlainSystem):
     """Answers from a table, as if the system were asked again."""
 
     batch: int = 256
@@ -61,10 +62,6 @@ class Replay(BaseSystem):
             if self.kind == "encoder":
                 _refuse_two_embeddings(self._answers, self.path.name)
         return [self._look_up(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     def _look_up(self, question: Question) -> Answer | Exception:
         rows = (self._answers or {}).get((question.stimulus, question.repeat))
@@ -84,12 +81,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
         raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
     parameters = recorded_tags(settings, path)
     return Replay(
-        name=settings.name,
-        kind=str(settings.kind),
-        identity=f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}",
-        version=settings.version,
-        parameters=parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}", parameters=parameters),
         path=path,
         recording=validate(Recording, parameters, f"system {settings.name!r}: parameters"),
     )
@@ -145,20 +137,6 @@ def _columns(path: Path) -> list[str]:
         return []  # reading the file will say what is wrong with it
 
 
-def read_table(path: Path, text: bool = False) -> pl.DataFrame:
-    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped.
-
-    With `text` the columns of a CSV stay text, so that the stimulus 007 does not become 7.
-    """
-    ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
-    if ending not in _READERS:
-        raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")
-    try:
-        return _READERS[ending](path, text)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
-
-
 def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
     """Return the rows of each (stimulus, repeat); an empty repeat is the first."""
     if "repeat" not in table.columns:
@@ -206,15 +184,3 @@ def _without_null_rank(answer: Any) -> Any:
             {key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer
         ]
     return answer
-
-
-def _read_delimited(path: Path, text: bool, separator: str) -> pl.DataFrame:
-    return pl.read_csv(path, separator=separator, infer_schema=not text, infer_schema_length=10_000)
-
-
-_READERS: dict[str, Callable[[Path, bool], pl.DataFrame]] = {
-    "csv": lambda path, text: _read_delimited(path, text, ","),
-    "tsv": lambda path, text: _read_delimited(path, text, "\t"),
-    "jsonl": lambda path, text: pl.read_ndjson(path, infer_schema_length=None),
-    "parquet": lambda path, text: pl.read_parquet(path),
-}

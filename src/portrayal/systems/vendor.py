@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
 from portrayal.errors import PortrayalError, nearest
 from portrayal.study import SystemSettings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
+from portrayal.systems.base import Answer, CallFailed, Question, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
-from portrayal.systems.web import send
+from portrayal.systems.plain import decoded
+from portrayal.systems.web import WebSystem
 
 Rows = list[dict[str, Any]]
 
@@ -55,13 +54,11 @@ class Vendor:
 
 
 @dataclass
-class VendorSystem(BaseSystem):
+class VendorSystem(WebSystem):
     """Asks a vendor, or replays what it once answered."""
 
-    remote: bool = True
     vendor: Vendor | None = None
     recorded: Path | None = None
-    _client: httpx2.AsyncClient | None = None
     _answers: dict[str, Any] | None = None
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
@@ -73,17 +70,11 @@ class VendorSystem(BaseSystem):
     def read(self, answer: Answer) -> Rows:
         """Read the vendor's JSON into rows."""
         try:
-            return self._vendor.read(_decode(answer.raw), self.kind)
+            return self._vendor.read(decoded(answer.raw), self.kind)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise Unreadable(
                 f"not the form {self._vendor.name} promises: {type(error).__name__} {error}"
             ) from None
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
 
     @property
     def _vendor(self) -> Vendor:
@@ -93,15 +84,13 @@ class VendorSystem(BaseSystem):
 
     async def _ask_one(self, question: Question) -> Answer:
         request = self._vendor.request(fit_picture(question, self._vendor.limits), self.parameters, self.kind)
-        if self._client is None:
-            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
-        response = await send(self._client, request.method, request.url, **request.more)
+        response = await self.send(request.method, request.url, **request.more)
         return self._answer(response.content)
 
     def _answer(self, raw: bytes) -> Answer:
         """Look for errors inside the 200, then keep the bytes as they came."""
         try:
-            body = _decode(raw)
+            body = decoded(raw)
         except Unreadable:  # an HTML page, say: kept, and unparsable later
             return Answer(raw, cost=self.limits.price)
         vendor = self._vendor
@@ -138,12 +127,12 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
     parameters = {**vendor.defaults, **settings.parameters}
     recorded = parameters.pop("recorded", None)
     return VendorSystem(
-        name=settings.name,
-        kind=kind,
-        identity=f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
-        version=settings.version,
-        parameters=parameters,
-        limits=settings.limits.limits(vendor.price),
+        **settings.fields(
+            f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
+            price=vendor.price,
+            kind=kind,
+            parameters=parameters,
+        ),
         remote=not recorded,
         vendor=vendor,
         recorded=folder / recorded if recorded else None,
@@ -166,10 +155,3 @@ def read_native(path: Path) -> dict[str, Any]:
         return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}
     except (ValueError, KeyError, AttributeError):
         raise PortrayalError(f"{path.name} is not JSON lines with `stimulus` and `response`.") from None
-
-
-def _decode(raw: bytes) -> Any:
-    try:
-        return json.loads(raw)
-    except ValueError:
-        raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None

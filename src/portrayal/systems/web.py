@@ -11,12 +11,13 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, OutcomeUnknown, QuotaSpent, Throttled, Unreachable
+from portrayal.systems.base import BaseSystem, CallFailed, OutcomeUnknown, QuotaSpent, Throttled, Unreachable
 
 # What vendors write when an account is empty rather than busy: waiting will not help.
 QUOTA_WORDS = (
@@ -29,6 +30,26 @@ QUOTA_WORDS = (
 )
 SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
 SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
+
+
+@dataclass
+class WebSystem(BaseSystem):
+    """A system behind HTTP, with one client for all its questions; subclasses write `ask` and `read`."""
+
+    remote: bool = True
+    _client: httpx2.AsyncClient | None = None
+
+    async def send(self, method: str, url: str, **request: Any) -> httpx2.Response:
+        """Send one request, as `send` does."""
+        if self._client is None:
+            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
+        return await send(self._client, method, url, **request)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
 
 
 async def send(client: httpx2.AsyncClient, method: str, url: str, **request: Any) -> httpx2.Response:

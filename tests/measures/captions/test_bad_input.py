@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from portrayal.audits.captions import system_captions
+from portrayal.audits.captions.measure import system_captions
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.audit import measure_system
 from portrayal.measures.captions.mentions import read_captions

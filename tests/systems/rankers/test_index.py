@@ -50,7 +50,7 @@ def test_a_query_counts_known_words_only() -> None:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(alphabet="ab c.é", max_size=12), min_size=1, max_size=9), st.integers(1, 4))
 def test_any_batch_size_gives_the_naive_counts(texts: list[str], batch: int) -> None:
     before = module.BATCH

@@ -18,6 +18,7 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.base import Audit, Chart, Evidence, Finding, Measured
+from portrayal.audits.findings import say_each
 from portrayal.measures.depictions import LOST, depictions
 from portrayal.record.guard import check_prompt
 from portrayal.report.words import interval, number
@@ -122,11 +123,8 @@ def _charts(measured: Measured) -> list[Chart]:
 
 
 def _findings(measured: Measured) -> list[Finding]:
-    said = []
-    for index, row in enumerate(measured.results.iter_rows(named=True)):
-        if row["measure"] == "depicted_share" and ", " not in row["group"] and row["value"] is not None:
-            said.append(Finding(_sentence(row), index))
-    return said
+    over_all = ~pl.col("group").str.contains(", ")  # not of one occupation
+    return say_each(measured, _sentence, pl.col("measure") == "depicted_share", over_all)
 
 
 def _sentence(row: dict[str, Any]) -> str:

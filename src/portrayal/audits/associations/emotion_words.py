@@ -13,14 +13,15 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.base import Audit, Chart, Evidence, Finding, Measured, ReportTable
+from portrayal.audits.findings import say_each
 from portrayal.errors import PortrayalError
 from portrayal.measures.emotion_words import emotion_words
 from portrayal.report.words import interval, number
+from portrayal.stats.multiplicity import decided
 from portrayal.stimuli.datasets import sobem
 from portrayal.study import Settings, Study
 
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
-LEVEL = 0.05
 VALIDITY = (
     "A word counts wherever it stands: 'a sad wall' and 'not smiling' count, a synonym outside the lists does not.",
     "Frowning, serious and unhappy stand in the lists of anger and of sadness, so the two are not independent.",
@@ -96,27 +97,18 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _findings(measured: Measured) -> list[Finding]:
-    said = []
-    for index, row in enumerate(measured.results.iter_rows(named=True)):
-        if row["measure"] == "emotion_word_ratio" and row["value"] is not None and ", " not in row["group"]:
-            said.append(Finding(_sentence(row), index))
-    return said
+    over_all = ~pl.col("group").str.contains(", ")  # not of one intensity
+    return say_each(measured, _sentence, pl.col("measure") == "emotion_word_ratio", over_all)
 
 
 def _sentence(row: dict[str, Any]) -> str:
     condition, _, baseline = row["contrast"].partition(" / ")
-    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
     figures = f"{number(row['value'], 2)} times as often {interval(row['value'], row['low'], row['high'])}"
     who = f"people in the {condition} condition"
-    if p is not None and p < LEVEL and row["value"] < 1:
-        return (
-            f"{row['system']} speaks less of the {row['group']} that {who} show: {figures} as in {baseline}."
-        )
-    if p is not None and p < LEVEL:
-        return (
-            f"{row['system']} speaks more of the {row['group']} that {who} show: {figures} as in {baseline}."
-        )
-    return f"{row['system']}: no evidence that it names the {row['group']} of {who} more or less often ({figures})."
+    if not decided(row):
+        return f"{row['system']}: no evidence that it names the {row['group']} of {who} more or less often ({figures})."
+    way = "less" if row["value"] < 1 else "more"
+    return f"{row['system']} speaks {way} of the {row['group']} that {who} show: {figures} as in {baseline}."
 
 
 def _tables(measured: Measured) -> list[ReportTable]:

@@ -13,13 +13,15 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.base import Audit, Chart, Evidence, Finding, Measured
+from portrayal.audits.findings import say_each
 from portrayal.errors import PortrayalError
 from portrayal.measures.sexualisation import SEXUALISED, sexualisation
 from portrayal.report.words import interval, number
+from portrayal.stats.multiplicity import decided
 from portrayal.stats.raters import agreement
 from portrayal.stimuli.datasets.label_tables import label_stimuli, label_table
 from portrayal.study import Settings, Study
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
 VALIDITY = (
@@ -112,18 +114,13 @@ def _charts(measured: Measured) -> list[Chart]:
 
 
 def _findings(measured: Measured) -> list[Finding]:
-    said = []
-    for index, row in enumerate(measured.results.iter_rows(named=True)):
-        if row["measure"] == "sexualised_difference" and row["value"] is not None:
-            said.append(Finding(_sentence(row), index))
-    return said
+    return say_each(measured, _sentence, pl.col("measure") == "sexualised_difference")
 
 
 def _sentence(row: dict[str, Any]) -> str:
-    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
     group, _, base = row["contrast"].partition(" - ")
     ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])} in share"
-    if p is None or p >= 0.05:
+    if not decided(row):
         return f"{row['system']}: no evidence that images prompted with {group} and {base} differ in sexualised labels ({ends})."
     harmed = group if row["value"] > 0 else base
     return f"{row['system']} sexualises images prompted with {harmed} more often: {group} - {base} = {ends}."

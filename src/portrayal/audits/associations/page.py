@@ -8,10 +8,10 @@ import polars as pl
 
 from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.words import told
+from portrayal.stats.multiplicity import decided
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
-LEVEL = 0.05
 
 
 def charts(measured: Measured) -> list[Chart]:
@@ -69,7 +69,7 @@ def findings(measured: Measured) -> list[Finding]:
         if row["measure"] in MEASURES and row["value"] is not None:
             test = declared[row["group"]]
             sentence = _sentence(row, test, shares.get((row["system"], row["group"])))
-            said.append((not test["harm"], not _found(row), -abs(row["value"]), Finding(sentence, index)))
+            said.append((not test["harm"], not decided(row), -abs(row["value"]), Finding(sentence, index)))
     return [finding for *_, finding in sorted(said, key=lambda item: item[:3])]
 
 
@@ -118,18 +118,9 @@ def _shares(measured: Measured) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["system"], row["test"]): row for row in rows}
 
 
-def _p(row: dict[str, Any]) -> float | None:
-    return row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
-
-
-def _found(row: dict[str, Any]) -> bool:
-    p = _p(row)
-    return p is not None and p < LEVEL
-
-
 def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
     """Say what was tied to whom, how much, in how many specifications, and the harm it is a sign of."""
-    found, sign = _found(row), f"a sign of {test['harm']}" if test["harm"] else ""
+    found, sign = decided(row), f"a sign of {test['harm']}" if test["harm"] else ""
     if found and row["value"] < 0:
         claim, sign = f"ties {_pairs(row, test, turned=True)}, against the direction of the test", ""
     elif found:

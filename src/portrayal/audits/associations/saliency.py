@@ -18,9 +18,11 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.base import Audit, Chart, Evidence, Finding, Measured
+from portrayal.audits.findings import say_each
 from portrayal.errors import PortrayalError
 from portrayal.measures.saliency import average_map, saliency
 from portrayal.report.words import interval, number
+from portrayal.stats.multiplicity import decided
 from portrayal.stimuli.picture_sets import picture_table
 from portrayal.study import Settings, Study
 from portrayal.tables import check_stimuli
@@ -143,19 +145,14 @@ def _charts(measured: Measured) -> list[Chart]:
 
 
 def _findings(measured: Measured) -> list[Finding]:
-    said = []
-    for index, row in enumerate(measured.results.iter_rows(named=True)):
-        if row["measure"] == "saliency_difference" and row["value"] is not None:
-            said.append(Finding(_sentence(row), index))
-    return said
+    return say_each(measured, _sentence, pl.col("measure") == "saliency_difference")
 
 
 def _sentence(row: dict[str, Any]) -> str:
-    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
     condition, _, baseline = row["contrast"].partition(" - ")
     ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
     where = f"{row['system']}'s similarity with the emotion shown"
-    if p is None or p >= 0.05:
+    if not decided(row):
         return f"No evidence that {where} rests more or less on the {row['group']} in {condition} than in {baseline} ({ends})."
     way = "more" if row["value"] > 0 else "less"
     return f"{where} rests {way} on the {row['group']} in {condition} than in {baseline}: {ends} of the map's mass."

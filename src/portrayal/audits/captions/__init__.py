@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Audit, Evidence, Measured
+from portrayal.audits.base import Audit
 from portrayal.audits.captions.charts import all_charts
-from portrayal.audits.captions.inputs import CaptionsSettings, make_stimuli, read_inputs
+from portrayal.audits.captions.inputs import read_inputs
+from portrayal.audits.captions.measure import measure
 from portrayal.audits.captions.report import find_sentences, report_tables
-from portrayal.errors import PortrayalError
-from portrayal.measures.captions.audit import SystemResult, all_rows, as_results, measure_name, measure_system
-from portrayal.measures.captions.mentions import read_captions
-from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.settings import CaptionsSettings
+from portrayal.audits.captions.stimuli import make_stimuli
+from portrayal.measures.captions.audit import measure_name
 from portrayal.study import Study
 
 VALIDITY = (
@@ -49,120 +46,6 @@ FAMILY = tuple(
         ("beside every harm", "group words", "wrong group word"),
     )
 )
-
-
-def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
-    """Parse the captions of every system and run every technique its stages allow."""
-    told = evidence.responses.filter(pl.col("status").is_in(["answered", "empty"]))
-    if told.is_empty():
-        raise PortrayalError(
-            "no system gave any caption: everything was refused or failed. See: portrayal status RUN."
-        )
-    base = _with_human(evidence, settings)
-    found = [
-        _one_system(str(system), part, base, evidence, settings)
-        for (system,), part in told.group_by("system", maintain_order=True)
-    ]
-    faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
-    absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
-    rows = all_rows(one for one, _ in found)
-    tables = {
-        "rows": rows,
-        "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),
-        "missing": _table(absent, ["system", "technique", "why"]),
-    }
-    tables |= _further([one for one, _ in found])
-    reviews = pl.concat([one.reviews for one, _ in found]).unique("item", keep="first", maintain_order=True)
-    return Measured(as_results(rows), tables, _warnings(tables), reviews)
-
-
-def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
-    stages: Stages = evidence.inputs["stages"]
-    human: pl.DataFrame | None = evidence.inputs["human"]
-    if human is None:
-        return stages
-    with parsing_bar("human captions") as progress:
-        return stages.with_system(
-            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress)
-        )
-
-
-def _one_system(
-    system: str, part: pl.DataFrame, base: Stages, evidence: Evidence, settings: CaptionsSettings
-) -> tuple[SystemResult, Stages]:
-    captions = system_captions(part)
-    with parsing_bar(system) as progress:
-        stages = base.with_system(
-            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress)
-        )
-    found = measure_system(stages, system, evidence.inputs["options"], settings.techniques, evidence.reviews)
-    return found, stages
-
-
-def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return image, caption and text; an empty answer is an empty caption, any other silence no caption."""
-    text = pl.when(pl.col("status") == "empty").then(pl.lit("")).otherwise(pl.col("caption"))
-    known = responses.filter(pl.col("status").is_in(["answered", "empty"])).sort(
-        "stimulus", "repeat", maintain_order=True
-    )
-    return known.select(pl.col("stimulus").alias("image"), text.fill_null("").alias("text")).with_columns(
-        pl.int_range(pl.len()).over("image").alias("caption")
-    )
-
-
-@contextmanager
-def parsing_bar(what: str) -> Iterator[Any]:
-    """Yield a callback (done, total) that draws a bar on standard error, where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task(f"parsing {what}", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
-    """Join the techniques' own tables over systems: objects, tuples, looks, overlaps."""
-    kinds = {
-        "objects mentioned": "objects",
-        "that differ": "tuples",
-        "looks": "looks",
-        "overlaps": "overlaps",
-    }
-    joined: dict[str, list[pl.DataFrame]] = {}
-    for one in found:
-        for name, table in one.tables.items():
-            key = next((short for part, short in kinds.items() if part in name), None)
-            if key and len(table):
-                where = table.select(
-                    pl.lit(one.system).alias("system"), pl.lit(name).alias("where"), pl.all()
-                )
-                joined.setdefault(key, []).append(_plain(where))
-    return {key: pl.concat(parts, how="diagonal") for key, parts in joined.items()}
-
-
-def _plain(table: pl.DataFrame) -> pl.DataFrame:
-    """Name the two groups' columns alike, so that tables of different groups can be joined."""
-    if "tuple" not in table.columns:
-        return table
-    first, second = table.columns[3], table.columns[4]
-    return table.rename({first: "first group", second: "second group"})
-
-
-def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:
-    types = {name: pl.Int64 if name == "count" else pl.String for name in columns}
-    return pl.DataFrame(list(rows), schema=types, orient="row")
-
-
-def _warnings(tables: dict[str, pl.DataFrame]) -> list[str]:
-    told = [
-        f"{r['system']}: {r['fault']} ({r['count']} times, first {r['example']})"
-        for r in tables["faults"].iter_rows(named=True)
-    ]
-    absent = tables["missing"].group_by("technique", "why", maintain_order=True).len()
-    told += [f"not measured: {technique}: {why}" for technique, why, _ in absent.iter_rows()]
-    return told
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:

@@ -44,6 +44,23 @@ SHARES = {
     )
 }
 FLOOR = 0.005
+# The techniques' own tables: title and what to know of it.
+SHOWN = {
+    "faults": (
+        "Captions and boxes that are not as they should be",
+        "Counted and named; the first image of each.",
+    ),
+    "objects": (
+        "Objects correctly mentioned",
+        "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
+    ),
+    "tuples": (
+        "Tuples that differ most between groups",
+        "Shares of captions that mention a person, Holm-corrected.",
+    ),
+    "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
+    "overlaps": ("How the scenarios of wrong inclusions overlap", "A case is counted once, in this order."),
+}
 
 
 def find_sentences(measured: Measured) -> list[Finding]:
@@ -66,24 +83,15 @@ def _at_system(table: pl.DataFrame) -> pl.DataFrame:
 def _omissions(table: pl.DataFrame) -> Iterator[Finding]:
     measure = measure_name("demeaning", "people not mentioned", "person not mentioned")
     for r in _significant(_at_system(table), measure):
-        less, more = _order(r)
-        yield Finding(
-            f"{r['system']} leaves out people annotated {more} more often than people annotated {less}:"
-            f" {_percent(abs(r['value']))} of captions more ({_interval(r)}). {_advice(r)}",
-            r["row"],
-        )
+        said = _more_often(r, "leaves out people annotated {more} more often than people annotated {less}")
+        yield Finding(f"{said} {_advice(r)}", r["row"])
 
 
 def _errors(table: pl.DataFrame) -> Iterator[Finding]:
     measure = measure_name("beside every harm", "group words", "wrong group word")
+    what = "uses the wrong group word more often for people annotated {more} than for people annotated {less}"
     for r in _significant(_at_system(table), measure):
-        less, more = _order(r)
-        silent = _silence(table, r["system"])
-        yield Finding(
-            f"{r['system']} uses the wrong group word more often for people annotated {more} than for people annotated {less}:"
-            f" {_percent(abs(r['value']))} of captions more ({_interval(r)}).{silent}",
-            r["row"],
-        )
+        yield Finding(f"{_more_often(r, what)} {_silence(table, r['system'])}", r["row"])
 
 
 def _silence(table: pl.DataFrame, system: str) -> str:
@@ -99,7 +107,7 @@ def _silence(table: pl.DataFrame, system: str) -> str:
             for group, value in rows.select("group", "value").iter_rows()
         )
         parts.append(f"{quantity}: {told}")
-    return f" Beside it, {'; '.join(parts)}."
+    return f"Beside it, {'; '.join(parts)}."
 
 
 def _differences(table: pl.DataFrame) -> Iterator[Finding]:
@@ -108,12 +116,8 @@ def _differences(table: pl.DataFrame) -> Iterator[Finding]:
         (measure_name("reifying", "markedness", "gender named"), "marks the gender with an adjective"),
     ):
         for r in _significant(_at_system(table), measure):
-            less, more = _order(r)
-            yield Finding(
-                f"{r['system']} {what} of people annotated {more} more often than of people annotated {less}:"
-                f" {_percent(abs(r['value']))} of captions more ({_interval(r)}).",
-                r["row"],
-            )
+            whose = "of people annotated {more} more often than of people annotated {less}"
+            yield Finding(_more_often(r, f"{what} {whose}"), r["row"])
 
 
 def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
@@ -181,10 +185,12 @@ def _significant(table: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
     return chosen.to_dicts()
 
 
-def _order(r: dict[str, Any]) -> tuple[str, str]:
-    """Return (the group with less, the group with more) of a contrast 'a minus b'."""
+def _more_often(r: dict[str, Any], what: str) -> str:
+    """Say what a system does more often for one group; `what` names the two of 'a minus b' as {more} and {less}."""
     first, _, second = r["contrast"].partition(" minus ")
-    return (second, first) if r["value"] > 0 else (first, second)
+    more, less = (first, second) if r["value"] > 0 else (second, first)
+    size = f"{_percent(abs(r['value']))} of captions more ({_interval(r)})"
+    return f"{r['system']} {what.format(more=more, less=less)}: {size}."
 
 
 def _percent(value: float) -> str:
@@ -205,36 +211,19 @@ def _advice(r: dict[str, Any]) -> str:
 
 def report_tables(measured: Measured) -> list[ReportTable]:
     """Return the needs of every technique, the cases to read, faults, and the techniques' own tables."""
-    tables = measured.tables
-    needs = pl.DataFrame(
+    tables = {name: measured.tables.get(name, pl.DataFrame()).head(60) for name in SHOWN}
+    return [_needs()] + [
+        ReportTable(name, *SHOWN[name], table) for name, table in tables.items() if len(table)
+    ]
+
+
+def _needs() -> ReportTable:
+    table = pl.DataFrame(
         [
             {"technique": t.key, "needs": t.needs, "a missing stage means": t.missing}
             for t in TECHNIQUES.values()
         ]
     )
-    found = [
-        ReportTable("needs", "What each technique needs", "And what it means when a stage is absent.", needs)
-    ]
-    texts = {
-        "faults": (
-            "Captions and boxes that are not as they should be",
-            "Counted and named; the first image of each.",
-        ),
-        "objects": (
-            "Objects correctly mentioned",
-            "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
-        ),
-        "tuples": (
-            "Tuples that differ most between groups",
-            "Shares of captions that mention a person, Holm-corrected.",
-        ),
-        "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
-        "overlaps": (
-            "How the scenarios of wrong inclusions overlap",
-            "A case is counted once, in this order.",
-        ),
-    }
-    for name, (title, text) in texts.items():
-        if name in tables and len(tables[name]):
-            found.append(ReportTable(name, title, text, tables[name].head(60)))
-    return found
+    return ReportTable(
+        "needs", "What each technique needs", "And what it means when a stage is absent.", table
+    )

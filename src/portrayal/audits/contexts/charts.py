@@ -91,37 +91,32 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tradeoff(results: pl.DataFrame) -> list[Chart]:
-    import altair as alt
-
     table = tradeoff_table(results)
     if table.is_empty():
         return []
+    text = (
+        "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
+        " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
+    )
+    return [Chart("tradeoff", "Accuracy and stereotype: the trade-off", text, _crosses(table))]
+
+
+def _crosses(table: pl.DataFrame) -> Any:
+    """Draw a point a system, with its two intervals as a cross, over a line at no congruence."""
+    import altair as alt
+
     base = alt.Chart(table, width=520, height=320)
     x = alt.X("f1:Q", title=X_TITLE, scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("congruence:Q", title=Y_TITLE, scale=alt.Scale(domain=[-1, 1]))
     color = alt.Color("system:N", title=None)
-    points = base.mark_point(filled=True, opacity=0.9).encode(
-        x,
-        y,
-        color=color,
-        size=alt.Size("neutral:Q", title="share neutral", scale=alt.Scale(domain=[0, 1], range=[60, 900])),
-    )
-    bars = base.mark_rule().encode(
-        x, y=alt.Y("congruence_low:Q", title=Y_TITLE), y2="congruence_high:Q", color=color
-    )
-    across = base.mark_rule().encode(alt.X("f1_low:Q", title=X_TITLE), x2="f1_high:Q", y=y, color=color)
-    zero = (
-        alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(alt.Y("y:Q", title=Y_TITLE))
-    )
-    return [
-        Chart(
-            "tradeoff",
-            "Accuracy and stereotype: the trade-off",
-            "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
-            " share of neutral answers, so a tagger that names no gender does not pass for a fair one.",
-            zero + bars + across + points,
-        )
-    ]
+    sizes = alt.Scale(domain=[0, 1], range=[60, 900])
+    size = alt.Size("neutral:Q", title="share neutral", scale=sizes)
+    points = base.mark_point(filled=True, opacity=0.9).encode(x, y, color=color, size=size)
+    low, left = alt.Y("congruence_low:Q", title=Y_TITLE), alt.X("f1_low:Q", title=X_TITLE)
+    up = base.mark_rule().encode(x, y=low, y2="congruence_high:Q", color=color)
+    across = base.mark_rule().encode(left, x2="f1_high:Q", y=y, color=color)
+    zero = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4])
+    return zero.encode(alt.Y("y:Q", title=Y_TITLE)) + up + across + points
 
 
 def _sheet(measured: Measured) -> list[Chart]:

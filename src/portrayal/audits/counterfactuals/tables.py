@@ -54,7 +54,25 @@ def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
 def report_tables(measured: Measured) -> list[ReportTable]:
     """Return the tables of a report."""
     labels = measured.tables["labels"]
-    found = [
+    left_out = ReportTable(
+        "left_out",
+        "Pictures not manipulated, and pictures with several faces",
+        "Named, with the reason.",
+        measured.tables["left_out"],
+    )
+    return [*_checks(measured), *_poles(labels), _absent(labels), left_out, _search_gaps()]
+
+
+def _checks(measured: Measured) -> list[ReportTable]:
+    if "checks" not in measured.tables:
+        return []
+    text = "Read by networks that had no part in making the faces. A failed check is a warning at the top."
+    return [ReportTable("checks", "Manipulation checks", text, measured.tables["checks"])]
+
+
+def _poles(labels: pl.DataFrame) -> list[ReportTable]:
+    """Return, for each attribute measured, the steepest labels of either end."""
+    return [
         ReportTable(
             f"{attribute}_{name.rpartition(' ')[2]}", f"Labels that come with {name} faces", _words(attribute, name),
             steepest(labels, attribute, sign).head(60),
@@ -63,33 +81,18 @@ def report_tables(measured: Measured) -> list[ReportTable]:
         for sign, name in zip((-1, 1), names, strict=True)
         if (labels["attribute"] == attribute).any()
     ]  # fmt: skip
-    if "checks" in measured.tables:
-        text = (
-            "Read by networks that had no part in making the faces. A failed check is a warning at the top."
-        )
-        found.insert(0, ReportTable("checks", "Manipulation checks", text, measured.tables["checks"]))
-    absent = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
-    found.append(ReportTable("absent", "Labels absent at the centre", "They have no normalised slope; their raw rates are in the "
-                             "results.", absent.head(60)))  # fmt: skip
-    left = measured.tables["left_out"]
-    found.append(
-        ReportTable(
-            "left_out",
-            "Pictures not manipulated, and pictures with several faces",
-            "Named, with the reason.",
-            left,
-        )
-    )
+
+
+def _absent(labels: pl.DataFrame) -> ReportTable:
+    table = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
+    text = "They have no normalised slope; their raw rates are in the results."
+    return ReportTable("absent", "Labels absent at the centre", text, table.head(60))
+
+
+def _search_gaps() -> ReportTable:
     text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
-    found.append(
-        ReportTable(
-            "search_gaps",
-            "Search results against the workforce",
-            text,
-            gaps(shipped_table("image_search_gender")),
-        )
-    )
-    return found
+    table = gaps(shipped_table("image_search_gender"))
+    return ReportTable("search_gaps", "Search results against the workforce", text, table)
 
 
 def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:

@@ -19,13 +19,9 @@ def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
 
     rows = points.select("system", x="query_score", y="list_score", kind=pl.lit("query"))
     ends = [points["query_score"].min(), points["query_score"].max()]
-    lines = [
-        _line(system, fits, system, "fit", ends) for system in points["system"].unique(maintain_order=True)
-    ]
-    lines += [
-        _line(system, fits, "perfect", "perfect", ends)
-        for system in points["system"].unique(maintain_order=True)
-    ]
+    systems = points["system"].unique(maintain_order=True)
+    lines = [_line(system, fits, system, "fit", ends) for system in systems]
+    lines += [_line(system, fits, "perfect", "perfect", ends) for system in systems]
     frame = pl.concat([rows, *(line for line in lines if line is not None)])
     base = alt.Chart().encode(
         alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
@@ -37,7 +33,7 @@ def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
     solid = base.mark_line(color=INK, strokeWidth=2).transform_filter("datum.kind == 'fit'")
     dashed = base.mark_line(color=MUTED, strokeDash=[4, 3]).transform_filter("datum.kind == 'perfect'")
     layered = alt.layer(dots, solid, dashed, data=frame).properties(width=SIZE, height=SIZE)
-    return layered.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
+    return _by_system(layered)
 
 
 def reference_panels(points: pl.DataFrame) -> Any:
@@ -52,7 +48,7 @@ def reference_panels(points: pl.DataFrame) -> Any:
     dots = base.mark_point(filled=True, size=30).encode(*_poles("predominantly"))
     line = base.mark_line(color=INK, strokeDash=[2, 2]).transform_regression("x", "y")
     layered = alt.layer(dots, line, data=frame).properties(width=SIZE, height=SIZE)
-    return layered.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
+    return _by_system(layered)
 
 
 def coloured_terms(table: pl.DataFrame) -> Any:
@@ -102,7 +98,7 @@ def outcome_bars(table: pl.DataFrame) -> Any:
             alt.Order(field="order", type="quantitative"),
         )
     )
-    return bars.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
+    return _by_system(bars)
 
 
 def strip(words: pl.DataFrame) -> Any:
@@ -120,6 +116,13 @@ def strip(words: pl.DataFrame) -> Any:
     means = base.mark_tick(thickness=3, size=20).encode(mean, colour)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[3, 3])
     return zero.encode(alt.X(field="zero", type="quantitative")) + dots + means
+
+
+def _by_system(chart: Any) -> Any:
+    """Set a chart once for each system, three beside each other."""
+    import altair as alt
+
+    return chart.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
 
 
 def _poles(title: str) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from portrayal.audits.base import Finding, Measured, ReportTable
 from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.report.words import estimate, interval, listed, p_value, plural
+from portrayal.stats.multiplicity import decided, judged_p
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
@@ -86,7 +87,7 @@ def _difference(row: dict[str, Any]) -> str:
     return (
         f"{row['system']} ranks documents {way} what the relevant documents bring along: its GSR less "
         "the perfect system's is "
-        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with "
+        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(judged_p(row))}), measured with "
         f"{row['group']}."
     )
 
@@ -96,7 +97,7 @@ def _absolute(row: dict[str, Any]) -> str:
     way = "along" if row["value"] > 0 else "against"
     return (
         f"{row['system']} ranks documents {way} the gender of the query: GSR {number} {ends} "
-        f"({plural(row['n'], 'query', 'queries')}, adjusted p {_p(row)}), measured with {row['group']}; there "
+        f"({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(judged_p(row))}), measured with {row['group']}; there "
         "are no judgments to compare with."
     )
 
@@ -134,12 +135,7 @@ def _checked(rows: pl.DataFrame) -> list[Finding]:
 
 def _clear(row: dict[str, Any]) -> bool:
     """Whether the interval leaves out zero and the corrected p is under 5%."""
-    p = row["p_adjusted"] if row["p_adjusted"] is not None else row["p"]
-    return row["low"] is not None and not row["low"] <= 0 <= row["high"] and p is not None and p < 0.05
-
-
-def _p(row: dict[str, Any]) -> str:
-    return p_value(row["p_adjusted"] if row["p_adjusted"] is not None else row["p"])
+    return row["low"] is not None and not row["low"] <= 0 <= row["high"] and decided(row)
 
 
 def _grid(measured: Measured) -> ReportTable:

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.stats.multiplicity import decided
+
 Row = Mapping[str, Any]
 
 
@@ -43,11 +45,6 @@ def _rows(table: pl.DataFrame, measure: str) -> list[Row]:
 def _clear(row: Row) -> bool:
     """The interval leaves out zero."""
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
-
-
-def _certain(row: Row) -> bool:
-    p = row["p_adjusted"] if row["p_adjusted"] is not None else row["p"]
-    return p is not None and p < 0.05
 
 
 def _ends(row: Row) -> str:
@@ -106,7 +103,7 @@ def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
             f" {poorest['group'].split(' | ')[0]} ({_ends(poorest)}).",
             poorest["row"],
         )
-    dependent = [row for row in _rows(table, "recognition_independence") if _certain(row)]
+    dependent = [row for row in _rows(table, "recognition_independence") if decided(row)]
     if dependent:
         strongest = max(dependent, key=lambda row: abs(row["value"]))
         yield (
@@ -136,7 +133,7 @@ def _where(place: str) -> str:
 def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
     """Question 4: whose descriptions change."""
     tested = [row for row in _rows(table, "distance_anova") if row["p"] is not None]
-    certain = [row for row in tested if _certain(row)]
+    certain = [row for row in tested if decided(row)]
     if certain:
         strongest = max(certain, key=lambda row: row["value"])
         place, factor = strongest["group"].split(" | ")

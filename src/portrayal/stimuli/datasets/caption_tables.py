@@ -18,7 +18,7 @@ from portrayal.errors import PortrayalError
 from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.stages import PEOPLE
 from portrayal.stimuli.boxes import relative_boxes
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 from portrayal.tables import check
 
 _BOX = dict.fromkeys(["left", "top", "width", "height", "image_width", "image_height"], pl.Float64)

@@ -17,6 +17,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.stimuli.datasets.people_folder import PEOPLE
+from portrayal.table_files import read_csv
 
 RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "M": "Multiracial", "I": "Indian"}
 GENDERS = {"F": "female", "M": "male"}
@@ -70,12 +71,7 @@ def _picture(path: Path, expression: str, consent: str) -> dict[str, str] | None
 
 def _read_norming(path: Path) -> pl.DataFrame:
     """Read the sheet; factors the file name already gives are not taken twice."""
-    try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PortrayalError(
-            f"{path} cannot be read as a CSV: {str(error).splitlines()[0]}. Save the sheet as CSV."
-        ) from None
+    frame = read_csv(path, hint="Save the sheet as CSV.")
     if "Model" not in frame.columns:
         raise PortrayalError(
             f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV."

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 from portrayal.tables import check, check_stimuli
 
 NEEDED = {"group": pl.String, "seed": pl.String, "status": pl.String, "label": pl.String}

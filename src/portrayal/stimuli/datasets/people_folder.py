@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.table_files import read_csv
 
 # Every loader gives these columns, then the factors.
 PEOPLE = ("person", "file", "source", "license", "consent")
@@ -50,12 +51,7 @@ def load_people(
 def read_people(table: Path | str) -> pl.DataFrame:
     """Read a people CSV; the id becomes `person`, every other column stays text."""
     path = Path(table)
-    try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PortrayalError(
-            f"{path} cannot be read as a CSV of people: {str(error).splitlines()[0]}."
-        ) from None
+    frame = read_csv(path, "a CSV of people")
     if "person" not in frame.columns and "image_id" in frame.columns:
         frame = frame.with_columns(pl.col("image_id").alias("person"))
     if "person" not in frame.columns:

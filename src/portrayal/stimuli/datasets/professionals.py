@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 EXCLUSIONS = ("several_people", "occluded", "suggestive", "famous", "watermark")
 NEEDED = ("content", "profession", "group", *EXCLUSIONS)

@@ -13,7 +13,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.measures.captions.stages import FAULTS, PEOPLE
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 COLUMNS = {
     "image": ("id", "image_id", "cocoid"),

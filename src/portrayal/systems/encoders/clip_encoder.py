@@ -12,7 +12,6 @@ needed, such as 'ViT-B/32'), or a name on the Hugging Face hub, which is looked 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,27 +21,22 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.errors import MissingExtra
+from portrayal.study import SystemSettings
 from portrayal.systems.encoders.clip.tokens import Tokens, folder_tokens
+from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
-SAMPLE = 2**20  # bytes at each end of a file that tell one model from another
-FILES = ["*.json", "*.txt", "*.safetensors"]
 
-
-class ClipSettings(Settings):
+class ClipSettings(ModelSettings):
     """Which model, and how it runs."""
 
-    path: str
     architecture: str | None = None
-    device: str = "auto"
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     batch: int = Field(default=64, ge=1)
     cache: str | None = None  # a file; embeddings are then kept between runs
     decoders: int = Field(default=0, ge=0)  # processes that decode pictures; worth it for thousands of JPEGs
-    download: bool = False
 
 
 @dataclass
@@ -112,13 +106,6 @@ class ClipTowers(Towers):
             return self.network.encode_image(ready).float().cpu().numpy()
 
 
-def choose_device(device: str) -> str:
-    """Return the device asked for; 'auto' takes a GPU where there is one."""
-    import torch
-
-    return ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
-
-
 def model_type(path: Path) -> str | None:
     """Return the type a transformers folder names; None for other folders and files."""
     config = path / "config.json"
@@ -127,48 +114,9 @@ def model_type(path: Path) -> str | None:
     return json.loads(config.read_text(encoding="utf-8")).get("model_type")
 
 
-def find_model(named: str, folder: Path, download: bool) -> Path:
-    """Return where a model lies: a path from the study's folder, or the local copy of a name on the hub."""
-    path = folder / named
-    if path.exists():
-        return path
-    if named.count("/") != 1 or named.startswith((".", "/", "~")):
-        raise PortrayalError(
-            f"no model at {path}. Give a folder, a file, or a hub name such as 'openai/clip-vit-b'."
-        )
-    try:
-        from huggingface_hub import snapshot_download
-
-        return Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
-    except ImportError:
-        raise MissingExtra(f"the hub model {named!r}", "torch") from None
-    except (
-        Exception
-    ) as error:  # the hub's client raises many kinds: no network, no such name, not in the cache
-        how = (
-            "could not be fetched"
-            if download
-            else "is not in the local cache; add download = true to fetch it"
-        )
-        raise PortrayalError(f"model {named!r} {how} ({type(error).__name__}).") from None
-
-
-def fingerprint(path: Path) -> str:
-    """Return a short hash of a model: size, beginning and end of every file of weights, and its configs."""
-    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
-    digest = hashlib.sha256()
-    for file in files:
-        size = file.stat().st_size
-        with file.open("rb") as handle:
-            digest.update(f"{size}".encode() + handle.read(SAMPLE))
-            handle.seek(max(0, size - SAMPLE))
-            digest.update(handle.read(SAMPLE))
-    return digest.hexdigest()[:16]
-
-
 def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
     """Open a CLIP by path or name; nothing is loaded before the first question."""
-    own = validate(ClipSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(ClipSettings)
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ClipEncoder(

@@ -19,24 +19,22 @@ import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.measures.saliency import face_regions, region_shares
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
-from portrayal.systems.encoders.clip_encoder import ClipTowers, find_model, fingerprint
+from portrayal.systems.encoders.clip_encoder import ClipTowers
+from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.pictures import open_image
-from portrayal.systems.replay import read_table
+from portrayal.table_files import read_table
 
 SEPARATOR = " | "
 
 
-class SaliencySettings(Settings):
+class SaliencySettings(ModelSettings):
     """Which model, and where the regions come from."""
 
-    path: str
     architecture: str | None = None
-    device: str = "auto"
     boxes: str | None = None
     masks: str | None = None
-    download: bool = False
 
 
 @dataclass
@@ -150,7 +148,7 @@ def detected_box(pixels: np.ndarray) -> tuple[float, float, float, float] | None
 
 def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
     """Open a CLIP for saliency; nothing is loaded before the first question."""
-    own = validate(SaliencySettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(SaliencySettings)
     path = find_model(own.path, folder, own.download)
     return ClipSaliency(
         **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"),

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import MissingPart
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 
@@ -65,11 +65,6 @@ def read_glove(words: set[str]) -> dict[str, np.ndarray]:
 def open_system(settings: SystemSettings, folder: Path) -> Glove:
     """Open GloVe; nothing is read before the first question."""
     return Glove(
-        name=settings.name,
-        kind="encoder",
-        identity=f"glove:{PACKAGE}",
-        version=settings.version or "6B.50d",
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
-        lookup=validate(GloveSettings, settings.parameters, f"parameters of system {settings.name!r}"),
+        **settings.fields(f"glove:{PACKAGE}", kind="encoder", version=settings.version or "6B.50d"),
+        lookup=settings.read(GloveSettings),
     )

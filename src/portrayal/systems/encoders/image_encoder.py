@@ -14,25 +14,22 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.encoders.clip_encoder import choose_device, find_model, fingerprint
+from portrayal.study import SystemSettings
+from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
 
-class ImageSettings(Settings):
+class ImageSettings(ModelSettings):
     """Which model, and for an ONNX file how its pictures are prepared."""
 
-    path: str
     side: int = Field(default=224, ge=8)
     mean: tuple[float, float, float] = CLIP_MEAN
     deviation: tuple[float, float, float] = CLIP_DEVIATION
     output: str | None = None
-    device: str = "auto"
     batch: int = Field(default=64, ge=1)
     cache: str | None = None
-    download: bool = False
 
 
 @dataclass
@@ -89,7 +86,7 @@ class FolderPictures(Towers):
 
 def open_system(settings: SystemSettings, folder: Path) -> ImageEncoder:
     """Open a vision model; nothing is loaded before the first question."""
-    own = validate(ImageSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(ImageSettings)
     path = find_model(own.path, folder, own.download)
     model = fingerprint(path)
     return ImageEncoder(

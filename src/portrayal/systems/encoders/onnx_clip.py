@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.encoders.clip.tokens import folder_tokens
-from portrayal.systems.encoders.clip_encoder import fingerprint
+from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
@@ -84,7 +84,7 @@ class OnnxTowers(Towers):
 
 def open_system(settings: SystemSettings, folder: Path) -> OnnxClip:
     """Open a pair of ONNX networks; nothing is loaded before the first question."""
-    own = validate(OnnxClipSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(OnnxClipSettings)
     files = [folder / own.text, folder / own.vision]
     model = "-".join(fingerprint(file) if file.is_file() else "missing" for file in files)
     return OnnxClip(

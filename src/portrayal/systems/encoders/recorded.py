@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.encoders.local import MEDIA, pack, unpack
 
@@ -85,7 +85,7 @@ def read_embeddings(path: Path) -> dict[str, np.ndarray]:
 
 def open_system(settings: SystemSettings, folder: Path) -> RecordedEmbeddings:
     """Open a file of embeddings."""
-    own = validate(RecordedSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(RecordedSettings)
     path = folder / own.path
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "missing"
     return RecordedEmbeddings(

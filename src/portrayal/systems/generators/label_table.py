@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.plain import read_plain
 
@@ -66,7 +66,7 @@ class LabelTable(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> LabelTable:
     """Open a table of labels."""
-    own = validate(TableSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    own = settings.read(TableSettings)
     path = folder / own.path
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.generators.gates import Gates, Seen
 from portrayal.systems.generators.images import as_png
@@ -81,7 +81,7 @@ def read_shade(picture: Any) -> list[Seen]:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomGenerator:
     """Open the phantom."""
-    planted = validate(PhantomSettings, settings.parameters, f"system {settings.name!r}: parameters")
+    planted = settings.read(PhantomSettings)
     return PhantomGenerator(
         **settings.fields("phantom_generator"),
         planted=planted,

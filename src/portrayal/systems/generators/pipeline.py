@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.generators.images import as_png
 
@@ -100,7 +100,7 @@ def check_pipeline(pipeline: Any) -> None:
 
 def open_system(settings: SystemSettings, folder: Path) -> Pipeline:
     """Open a local pipeline; it is loaded when first asked."""
-    own = validate(PipelineSettings, settings.parameters, f"system {settings.name!r}: parameters")
+    own = settings.read(PipelineSettings)
     place = folder / own.folder
     if not (place / "model_index.json").is_file():
         raise PortrayalError(f"no pipeline at {place}. Expected a folder with model_index.json.")

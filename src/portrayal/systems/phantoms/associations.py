@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.study import Settings, SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 
 SPREAD = 0.01  # deviation of a target's component: cosines stay far from their bounds
@@ -92,13 +92,8 @@ def _random(text: str, seed: int) -> np.random.Generator:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomEncoder:
     """Open the phantom encoder."""
-    plan = validate(PhantomSettings, settings.parameters, f"parameters of system {settings.name!r}")
+    plan = settings.read(PhantomSettings)
     return PhantomEncoder(
-        name=settings.name,
-        kind="encoder",
-        identity="phantom:associations",
-        version=settings.version or "1",
-        parameters=settings.parameters,
-        limits=settings.limits.limits(),
+        **settings.fields("phantom:associations", kind="encoder", version=settings.version or "1"),
         plan=plan,
     )

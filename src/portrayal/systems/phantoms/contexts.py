@@ -14,16 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.language.typology import load_context_tags, load_contexts
 from portrayal.stimuli.factorial import MANIFEST
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.study import Settings, SystemSettings
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
 
 GENDER_TAGS = {"feminine": ("woman", "girl", "lady"), "masculine": ("man", "guy", "gentleman")}
 CONCRETE = ("portrait", "hair", "face", "t-shirt", "clothing", "shirt", "neck", "chin", "white", "standing")
@@ -103,7 +102,7 @@ def _gender_tags(own: str, place: str, planted: Planted, random: np.random.Gener
 
 
 @dataclass
-class StereotypingTagger(BaseSystem):
+class StereotypingTagger(PlainSystem):
     """The phantom as a system."""
 
     batch: int = 256
@@ -114,10 +113,6 @@ class StereotypingTagger(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Answer from the manifest beside each picture."""
         return [self._answer(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     def _answer(self, question: Question) -> Answer | Exception:
         seen = _manifest(str(Path(question.content).parent)).get(question.stimulus)
@@ -155,7 +150,7 @@ def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:
     """Open the phantom with what the study plants."""
     return StereotypingTagger(
         **settings.fields("phantom:contexts", kind="tagger"),
-        planted=validate(Planted, settings.parameters, f"system {settings.name!r}: parameters"),
+        planted=settings.read(Planted),
         _words=place_words(),
         _stereotypes=dict(load_contexts().select("context", "stereotype").iter_rows()),
     )

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.stimuli.faces.build import MANIFEST
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.study import Settings, SystemSettings
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
 
 LABELS = {
     "Nurse": -0.3, "Secretary": -0.25, "Receptionist": -0.2, "Model": -0.15, "Scientist": 0.3, "Engineer": 0.25,
@@ -40,7 +40,7 @@ class Planted(Settings):
 
 
 @dataclass
-class PhantomTagger(BaseSystem):
+class PhantomTagger(PlainSystem):
     """Answers from the manifest."""
 
     batch: int = 64
@@ -49,10 +49,6 @@ class PhantomTagger(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Answer by chance, the same chance every time."""
         return [self._answer(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
     def _answer(self, question: Question) -> Answer | Exception:
         path = Path(question.content)
@@ -95,13 +91,10 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:
     """Open the phantom with what its parameters plant."""
-    planted = validate(Planted, settings.parameters, f"system {settings.name!r}: parameters")
+    planted = settings.read(Planted)
     return PhantomTagger(
-        name=settings.name,
-        kind=settings.kind or "tagger",
-        identity="phantom:counterfactuals",
-        version=settings.version,
-        parameters=planted.model_dump(),
-        limits=settings.limits.limits(),
+        **settings.fields(
+            "phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()
+        ),
         planted=planted,
     )

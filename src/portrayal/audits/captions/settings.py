@@ -1,0 +1,68 @@
+"""The `[captions]` table of a study."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from portrayal.measures.captions.options import PERSON_AREA, SAME_OBJECT, THRESHOLD
+from portrayal.measures.captions.techniques import TECHNIQUES
+from portrayal.study import Settings
+
+
+class HumanCaptions(Settings):
+    """Where the human captions are."""
+
+    file: str
+    format: Literal["table", "coco", "conceptual captions"] = "table"
+
+
+class Labels(Settings):
+    """Where labels are; any of these, and all that are given are joined."""
+
+    labels: str | None = None  # a plain table
+    boxes: str | None = None  # a plain table
+    coco_instances: str | None = None
+    visual_genome: str | None = None  # a folder with image_data, objects, attributes and relationships
+    vinvl: str | None = None
+
+
+class People(Settings):
+    """Where the annotation of people is."""
+
+    file: str
+    format: Literal["table", "zhao"] = "table"
+
+
+class CaptionsSettings(Settings):
+    """The `[captions]` table of a study. Paths start at the study file's folder."""
+
+    scenes: int | None = Field(None, ge=1)  # generate this many scenes, or
+    images: str | None = None  # a table with image, and path, license and consent where there are any
+    human_captions: HumanCaptions | None = None
+    human_labels: Labels | None = None
+    system_labels: Labels | None = None
+    people: People | None = None
+    techniques: list[Literal[tuple(TECHNIQUES)]] = []  # type: ignore[valid-type]
+    threshold: float = Field(THRESHOLD, ge=0)
+    same_object: float = Field(SAME_OBJECT, gt=0)
+    person_area: float = Field(PERSON_AREA, ge=0, lt=1)
+    object_types: int = Field(500, ge=1)
+    splits: int = Field(1000, ge=10)
+    bootstraps: int = Field(200, ge=20)
+    permutations: int = Field(999, ge=99)
+    rules: str | None = None
+    lists: dict[str, str] = {}
+    offensive_synsets: str | None = None
+    nonimageable_synsets: str | None = None
+    visual_verbnet: str | None = None
+    descriptors: str | None = None
+    show_demeaning: bool = False
+    processes: int = Field(2, ge=1)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> CaptionsSettings:
+        if (self.scenes is None) == (self.images is None):
+            raise ValueError("give either scenes = NUMBER or images = FILE")
+        return self

@@ -1,0 +1,69 @@
+"""From the tags of pictures to the results of the contexts audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.base import Evidence, Measured
+from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.errors import PortrayalError, nearest
+from portrayal.measures.contexts.coding import agreement, extend, queue
+from portrayal.measures.contexts.pictures import describe_pictures, unknown_tags
+from portrayal.measures.contexts.questions import Design, answer_questions
+from portrayal.measures.contexts.ratings import QUESTIONS, ratings
+from portrayal.measures.contexts.warnings import warnings_of
+from portrayal.tables import results
+
+
+def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
+    """Answer the four questions for every system of the study."""
+    typology, tags = extend(evidence.inputs["typology"], evidence.reviews), evidence.inputs["context_tags"]
+    _check_genders(settings, typology)
+    pictures = describe_pictures(evidence.stimuli, evidence.responses, typology, tags, list(settings.genders))
+    answered = answer_questions(pictures, _design(evidence, settings))
+    judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)])
+    found, unknown = pl.concat([answered, judged]), unknown_tags(evidence.responses, typology, tags)
+    warnings = warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors)
+    return Measured(found, _tables(evidence, unknown), warnings, queue(unknown))
+
+
+def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:
+    """Return the gender each stereotyped place goes with."""
+    return dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
+
+
+def _design(evidence: Evidence, settings: ContextsSettings) -> Design:
+    return Design(
+        settings.genders,
+        settings.gender,
+        settings.factors,
+        stereotypes_of(evidence.inputs["contexts"]),
+        mixed=settings.mixed,
+        seed=evidence.seed,
+    )
+
+
+def _tables(evidence: Evidence, unknown: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    tables = {"unknown_tags": unknown.head(500), "stereotypes": evidence.inputs["contexts"]}
+    if evidence.inputs.get("contact_sheet"):
+        tables["contact_sheet"] = pl.DataFrame({"png": [evidence.inputs["contact_sheet"]]})
+    return tables
+
+
+def _ratings(evidence: Evidence) -> list[dict[str, Any]]:
+    tables = [table for table in (evidence.inputs.get("ratings"), evidence.reviews) if table is not None]
+    if not tables:
+        return []
+    rated = pl.concat(tables, how="diagonal").filter(pl.col("question").is_in(QUESTIONS))
+    return list(ratings(rated)) if rated.height else []
+
+
+def _check_genders(settings: ContextsSettings, typology: pl.DataFrame) -> None:
+    known = set(typology["sub_cluster"].drop_nulls())
+    for cluster in settings.genders:
+        if cluster not in known:
+            raise PortrayalError(
+                f"[contexts] genders names the cluster {cluster!r}.{nearest(cluster, known)} Known: {', '.join(sorted(known))}."
+            )

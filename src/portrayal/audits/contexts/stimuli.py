@@ -1,0 +1,62 @@
+"""The pictures of the contexts audit: people in places, or a table of recorded images."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.errors import PortrayalError
+from portrayal.study import Study
+
+
+def make_stimuli(study: Study) -> pl.DataFrame:
+    """Compose the pictures, or take the table of recorded images; Stimuli with role, person, context and factors."""
+    settings: ContextsSettings = study.settings
+    if not settings.images or only_replayed(study):
+        from portrayal.stimuli.recorded import recorded_stimuli
+
+        return recorded_stimuli(study.folder / settings.people)
+    manifest = compose_pictures(study)
+    usable = manifest.filter(pl.col("role") != "unusable")
+    if usable.filter(pl.col("role") == "baseline").is_empty():
+        raise PortrayalError(
+            f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}"
+        )
+    return usable.rename({"file": "content"}).with_columns(kind=pl.lit("image"))
+
+
+def compose_pictures(study: Study) -> pl.DataFrame:
+    """Put the people into the places, once: what was composed before is found in its folder."""
+    from portrayal.stimuli.factorial import Recipe, cache_folder, compose_all
+    from portrayal.stimuli.places import load_backgrounds
+
+    settings: ContextsSettings = study.settings
+    folder = study.folder / settings.pictures if settings.pictures else cache_folder()
+    backgrounds = load_backgrounds(
+        study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context
+    )
+    recipe = Recipe(settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop)
+    return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
+
+
+def _people(study: Study) -> pl.DataFrame:
+    settings: ContextsSettings = study.settings
+    path = study.folder / settings.people
+    if settings.people == "openpeople":
+        from portrayal.stimuli.datasets.openpeople import load_openpeople
+
+        return load_openpeople()
+    if path.is_dir():
+        from portrayal.stimuli.datasets.chicago_faces import load_chicago_faces
+
+        norming = study.folder / settings.norming if settings.norming else None
+        return load_chicago_faces(path, norming, settings.consent)
+    from portrayal.stimuli.datasets.people_folder import load_people
+
+    return load_people(path, license_name=settings.people_license, consent=settings.consent)
+
+
+def only_replayed(study: Study) -> bool:
+    """Tell whether all answers are recorded tags and the people a CSV: no picture is needed then."""
+    replayed = all(system.use.startswith("replay:") for system in study.systems)
+    return replayed and study.settings.people.endswith(".csv")

@@ -1,0 +1,41 @@
+"""What taggers on this machine share: a picture decoded, its tags as plain data, one answer per question."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.plain import PlainSystem
+
+
+@dataclass
+class PictureTagger(PlainSystem):
+    """A tagger whose subclasses write `tags_of` and `answered_version`."""
+
+    batch: int = 16
+
+    def tags_of(self, picture: Any) -> list[dict[str, Any]]:
+        """Return the tags of one picture (RGB), with their confidence."""
+        raise NotImplementedError
+
+    def answered_version(self) -> str:
+        """Return the version the answers carry."""
+        raise NotImplementedError
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Tag the pictures one after another in a worker thread."""
+        return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
+
+    def _answer(self, question: Question) -> Answer | Exception:
+        from PIL import Image
+
+        try:
+            picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
+        except OSError as error:
+            return CallFailed(f"not a readable picture: {str(error).splitlines()[0]}")
+        return Answer(json.dumps(self.tags_of(picture)).encode(), version=self.answered_version())
