@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.table_files import read_csv
 from portrayal.tables import check
 
 SHIPPED = Path(__file__).parent / "backgrounds"
@@ -34,7 +35,7 @@ def load_backgrounds(folder: Path | str | None = None, per_context: int | None =
     table = place if place.suffix == ".csv" else place / "backgrounds.csv"
     if not table.is_file():
         raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
-    frame = check(pl.read_csv(table, infer_schema=False), BACKGROUNDS, table.name, "See docs/contexts.md.")
+    frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
     frame = frame.with_columns(
         file=pl.Series([str(table.parent / name) for name in frame["file"]], dtype=pl.String)
     )

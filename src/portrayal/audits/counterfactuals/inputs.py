@@ -1,0 +1,49 @@
+"""What a study is measured with besides answers: the manipulation checks, who was left out, and shares of occupations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.stimuli import built
+from portrayal.errors import PortrayalError
+from portrayal.study import Study
+from portrayal.table_files import read_csv
+
+
+def read_inputs(study: Study) -> Mapping[str, Any]:
+    """Read the manipulation checks, what was left out, and the shares slopes are compared with."""
+    from portrayal.measures.counterfactuals.world import masculine_shares, shipped_table
+
+    settings: CounterfactualsSettings = study.settings
+    shares = _shares(study.folder / settings.shares) if settings.shares else masculine_shares()
+    found: dict[str, Any] = {
+        "shares": shares,
+        "search": shipped_table("image_search_gender"),
+        "repeats": study.repeats,
+    }
+    if not settings.series:
+        from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
+
+        folder = built(study)
+        found |= {"checks": pl.read_parquet(folder / CHECKS), "left_out": pl.read_parquet(folder / LEFT_OUT)}
+    return found
+
+
+def _shares(path: Path) -> pl.DataFrame:
+    """Read a user's shares: a number between 0 and 1 for each occupation."""
+    table = read_csv(path, "a table of shares", "Expected a CSV with occupation and share.")
+    if not {"occupation", "share"} <= set(table.columns):
+        raise PortrayalError(f"{path.name} lacks occupation or share (found: {', '.join(table.columns)}).")
+    shares = table.with_columns(pl.col("share").cast(pl.Float64, strict=False))
+    wrong = shares.filter(~pl.col("share").is_between(0, 1).fill_null(False))
+    if wrong.height:
+        told = table.filter(pl.col("occupation") == wrong["occupation"][0])["share"][0]
+        raise PortrayalError(
+            f"{path.name}: the share of {wrong['occupation'][0]!r} is {told!r}. Expected a number from 0 to 1."
+        )
+    return shares

@@ -1,0 +1,48 @@
+"""The slopes of a study, with failed manipulation checks at the top."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from portrayal.audits.base import Evidence, Measured
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.tables import check_rows, label_table, world_rows
+from portrayal.measures.counterfactuals.measure import measure_counterfactuals
+from portrayal.measures.counterfactuals.rows import Options
+from portrayal.tables import results
+
+
+def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
+    """Measure the slopes, and put failed manipulation checks at the top."""
+    from portrayal.stimuli.faces.checks import failures
+
+    options = Options(settings.cluster, evidence.inputs.get("repeats", 1), settings.draws, evidence.seed)
+    rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
+    tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
+    checks = evidence.inputs.get("checks")
+    if checks is None:
+        warnings.insert(0, "The series were made elsewhere: no manipulation check was done here.")
+    else:
+        tables["checks"] = checks
+        warnings = [*failures(checks), *warnings]
+    tables |= {"left_out": evidence.inputs.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
+    tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
+    tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
+    world = world_rows(tables["labels"], evidence.inputs["shares"], evidence.inputs["search"])
+    extra = results([*world, *check_rows(checks)])
+    return Measured(pl.concat([rows, extra]), tables, [*warnings, *_left_out(tables["left_out"])])
+
+
+def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Return what strips may be drawn from: generated people only, whatever else the study shows."""
+    generated = stimuli.filter(pl.col("consent").str.to_lowercase().str.starts_with("generated"))
+    return generated.select("picture", "person", "attribute", "value", "condition", "content", "stimulus")
+
+
+def _left_out(left_out: pl.DataFrame) -> list[str]:
+    counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
+    return [f"{number} picture(s) were not manipulated: {reason}." for reason, number in counted.iter_rows()]
+
+
+def _nothing() -> pl.DataFrame:
+    return pl.DataFrame(schema={"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean})

@@ -1,0 +1,38 @@
+"""The `[counterfactuals]` table of a study."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from portrayal.study import Settings
+
+
+class CounterfactualsSettings(Settings):
+    """The `[counterfactuals]` table of a study. Paths start at the study file's folder."""
+
+    pictures: str = "openpeople"  # or a CSV with file, source, consent, and where known person, license, age
+    kinds: list[str] = ["studio_portrait", "amateur_selfie"]  # of the generated people's pictures
+    series: str | None = (
+        None  # a folder of counterfactual pictures made elsewhere; nothing is manipulated then
+    )
+    source: str = ""  # of that folder, where its table does not say
+    license: str = ""
+    consent: str = ""
+    attributes: list[Literal["gender", "race"]] = ["gender", "race"]
+    poles: list[str] = ["White", "Black"]  # of race: -1 and 1; +2 lies beyond the second
+    placebo: bool = True
+    model: str | None = (
+        None  # a folder with encoder.onnx and decoder.onnx; the model that ships when left out
+    )
+    images: str | None = None  # where series go; the user's cache when left out
+    size: int = Field(320, ge=128, le=4096)
+    masked: bool = True
+    cluster: Literal["picture", "person"] = "picture"
+    plain_concepts: bool = False  # true keeps Face, Skin, Red color ... in the tables
+    labels: list[str] = []  # drawn as curves; the steepest ones when left out
+    shares: str | None = (
+        None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
+    )
+    draws: int = Field(1999, ge=99)

@@ -1,0 +1,54 @@
+"""The series of a study: made once from its pictures, or taken from a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.errors import PortrayalError
+from portrayal.study import Study
+
+
+def make_stimuli(study: Study) -> pl.DataFrame:
+    """Make the series, or take those of a folder."""
+    settings: CounterfactualsSettings = study.settings
+    if settings.series:
+        from portrayal.stimuli.faces.folder import folder_stimuli
+
+        return folder_stimuli(
+            study.folder / settings.series, settings.source, settings.license, settings.consent
+        )
+    from portrayal.stimuli.faces.build import MANIFEST
+
+    made = pl.read_parquet(built(study) / MANIFEST)
+    if made.is_empty():
+        raise PortrayalError(
+            "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md."
+        )
+    return made
+
+
+def built(study: Study) -> Path:
+    """Return the folder of the study's series, making them where they are not there yet."""
+    from portrayal.stimuli.faces.build import Recipe, build, cache_folder
+    from portrayal.stimuli.faces.model import open_manipulator
+    from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures, read_pictures
+
+    settings: CounterfactualsSettings = study.settings
+    if settings.pictures == "openpeople":
+        pictures = check_pictures(openpeople_pictures(tuple(settings.kinds)))
+    else:
+        pictures = read_pictures(study.folder / settings.pictures)
+    manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
+    recipe = Recipe(
+        tuple(settings.attributes),
+        tuple(settings.poles),
+        settings.placebo,
+        settings.size,
+        settings.masked,
+        study.seed,
+    )
+    folder = study.folder / settings.images if settings.images else cache_folder()
+    return build(pictures, manipulator, recipe, folder.absolute())
