@@ -35,6 +35,7 @@ def test_no_pair_wrong_is_not_certainty() -> None:
     found = area_interval(Area(1.0, 0.0, 30))
     assert found.high == 1
     assert found.low == pytest.approx(0.025 ** (1 / 30))
+    assert area_interval(Area(0.0, 0.0, 30)).high == pytest.approx(1 - 0.025 ** (1 / 30))
 
 
 def test_the_interval_holds_the_area() -> None:

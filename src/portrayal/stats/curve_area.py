@@ -58,13 +58,16 @@ def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Int
         What learning the scores adds to the variance where they say nothing. Pairs the scores decide do not feel it:
         it counts with the square of the share of pairs left to chance, `2 (1 - area)`.
     level
-        Of the interval. Where no pair is wrong it is one-sided, with each case of the rarer outcome as one trial.
+        Of the interval. Where no pair is wrong, or all are, it is one-sided, with each case of the rarer outcome as
+        one trial.
     """
     tail = 0.5 - level / 2
     undecided = min(2 * (1 - area.value), 1.0)
     error = np.sqrt(area.variance + learning * undecided**2)
-    if area.value >= 1 or error == 0:
-        return Interval(area.value, min(tail ** (1 / area.rarer), area.value), area.value)
+    if area.value >= 1:
+        return Interval(area.value, tail ** (1 / area.rarer), area.value)
+    if area.value <= 0:
+        return Interval(area.value, area.value, 1 - tail ** (1 / area.rarer))
     middle = special.logit(area.value)
     half = special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
     return Interval(area.value, float(special.expit(middle - half)), float(special.expit(middle + half)))
