@@ -36,3 +36,11 @@ def test_level_where_the_outcome_is_rare_and_where_it_is_not(rate) -> None:
         if 1 < outcome.sum() < 99:
             found.append(group_score_p(rng.random((100, 3)), group, outcome) < 0.05)
     assert np.mean(found) < 0.08
+
+
+def test_an_outcome_too_rare_to_tell_anything_is_not_tested() -> None:
+    group = np.repeat([1.0, 0.0], 50)
+    for number, tested in ((4, False), (8, True)):
+        outcome = np.isin(np.arange(100), np.arange(0, 100, 100 // number)[:number])
+        assert np.isnan(group_score_p(np.zeros((100, 1)), group, outcome)) != tested
+        assert np.isnan(group_score_p(np.zeros((100, 1)), group, ~outcome)) != tested

@@ -7,6 +7,7 @@ References
 ----------
 .. [1] Rao (1948), Large sample tests of statistical hypotheses concerning several parameters, Proceedings of the
    Cambridge Philosophical Society 44, 50-57.
+.. [2] Tarone (1990), A modified Bonferroni method for discrete data, Biometrics 46, 515-522.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ from scipy import special
 
 from portrayal.stats.logistic import fit, rotate
 
+REACH = 0.05  # a test that could not come below this whatever the groups is none
 SMALL = 10  # images of a group with an outcome below which half an image is taken off, as Yates does
 
 
 def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray, C: float = 1.0) -> float:
     """Return the two-sided p of a group's effect on an outcome, covariates held fixed.
+
+    NaN where the outcome is so rare (or so common) that no division of it between the groups would come below 5%: such
+    a test cannot alarm, and others should not be corrected for it [2]_.
 
     Parameters
     ----------
@@ -37,8 +42,21 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
     curve = chance * (1 - chance)
     rest = group - _explained(covariates, group, curve, C)
     error = np.sqrt(curve @ rest**2)
-    score = abs(rest @ (outcome - chance)) - (0.5 if _smallest_cell(group, outcome) < SMALL else 0.0)
-    return float(2 * special.ndtr(-max(score, 0.0) / error)) if error > 0 else float("nan")
+    taken_off = 0.5 if _smallest_cell(group, outcome) < SMALL else 0.0
+    if error == 0 or _p(_largest_score(rest, chance, outcome) - taken_off, error) >= REACH:
+        return float("nan")
+    return _p(abs(rest @ (outcome - chance)) - taken_off, error)
+
+
+def _p(score: float, error: float) -> float:
+    return float(2 * special.ndtr(-max(score, 0.0) / error))
+
+
+def _largest_score(rest: np.ndarray, chance: np.ndarray, outcome: np.ndarray) -> float:
+    """The score if the same number of outcomes fell where it is largest, on either side."""
+    ordered, number = np.sort(rest), int(outcome.sum())
+    ends = ordered[:number].sum(), ordered[len(ordered) - number :].sum()
+    return float(max(abs(end - rest @ chance) for end in ends))
 
 
 def _explained(covariates: np.ndarray, group: np.ndarray, curve: np.ndarray, C: float) -> np.ndarray:

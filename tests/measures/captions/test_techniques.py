@@ -308,7 +308,7 @@ def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
     sizes = np.random.default_rng(0).uniform(0.1, 0.4, (60, 2))
     effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, OPTIONS)
     assert effect is not None
-    assert effect.p > 0.05
+    assert np.isnan(effect.p)  # nothing to test: no four images could tell
     assert np.isnan(effect.bootstrap.low)
     assert effect.splits.high < 0  # the paper's interval
 

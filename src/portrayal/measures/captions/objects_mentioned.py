@@ -29,7 +29,7 @@ from portrayal.measures.captions.people import is_person
 from portrayal.measures.captions.scenarios import ancestors
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.intervals import Interval
-from portrayal.stats.logistic import fit
+from portrayal.stats.logistic import effective_parameters, fit
 from portrayal.stats.score_test import group_score_p
 
 QUANTITY = "objects whose mention depends on the group"
@@ -156,8 +156,9 @@ def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Op
     right = (fits.margins[:, 1:last] > 0) == outcome[:, None]
     accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
     spread = Interval(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
-    rarer = min(int(outcome.sum()), int((~outcome).sum()))
-    interval = _bootstrap(float(whole[0]), again, rarer)
+    enough = min(outcome.sum(), (~outcome).sum()) >= ENOUGH
+    free = len(outcome) - effective_parameters(matrix, fits.margins[:, 0])
+    interval = _bootstrap(float(whole[0]), again if enough else again[:0], len(outcome), free)
     p = group_score_p(matrix[:, :-1], matrix[:, -1], outcome)
     return Effect(synset, len(outcome), interval.value, spread, interval, p, accuracy)
 
@@ -168,11 +169,14 @@ def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np
     return order < round(share * rows)
 
 
-def _bootstrap(value: float, again: np.ndarray, rarer: int) -> Interval:
-    """A normal interval with the bootstrap's standard error; none where it would draw on a handful of images."""
-    if rarer < ENOUGH or len(again) < 2:
+def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Interval:
+    """The t interval with the bootstrap's standard error, if there is one.
+
+    A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
+    """
+    if len(again) < 2 or free < 1:
         return Interval(value, np.nan, np.nan)
-    half = float(stats.norm.ppf(0.975) * np.std(again, ddof=1))
+    half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))
     return Interval(value, value - half, value + half)
 
 
@@ -222,18 +226,18 @@ def _count_row(effects: list[Effect], stage: str, said: dict, assigned: str) -> 
     adjusted = adjust([effect.p for effect in effects], "holm")
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     unadjusted = sum(effect.p < 0.05 for effect in effects)
+    tested = adjusted[~np.isnan(adjusted)]  # the others are left out, or not, too seldom for any test
     note = (
-        f"after Holm's correction over {len(effects)} types; {unadjusted} without it (5% by chance);"
+        f"after Holm's correction over {len(tested)} types; {unadjusted} without it (5% by chance);"
         f" {by_splits} by the spread over splits; {assigned}"
     )
-    smallest = float(np.nanmin(adjusted)) if len(adjusted) else None
     return row(
         TECHNIQUE,
         QUANTITY,
         stage,
         HUMAN_LABELS,
-        value=float((adjusted < 0.05).sum()),
-        p=smallest,
+        value=float((tested < 0.05).sum()),
+        p=float(tested.min()) if len(tested) else None,
         n=len(effects),
         **{**said, "unit": "object types", "note": note},
     )
