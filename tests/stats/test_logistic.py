@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import MissingExtra
-from portrayal.stats.logistic import fit
+from portrayal.stats.logistic import effective_parameters, fit
 
 # Both converge to a gradient of 1e-6; scikit-learn's lbfgs is the looser of the two.
 CLOSE = 1e-2
@@ -74,3 +74,11 @@ def test_torch_gives_the_same_coefficients() -> None:
     ours = fit(features, outcome, train)
     other = fit(features, outcome, train, device="cpu")
     assert np.abs(ours.coefficients - other.coefficients).max() < 1e-6
+
+
+def test_effective_parameters_run_from_the_intercept_to_all_of_them() -> None:
+    features, outcome, _ = data(0, types=5)
+    margins = fit(features, outcome, np.ones((len(outcome), 1))).margins[:, 0]
+    assert effective_parameters(features, margins, C=1e-9) == pytest.approx(1, abs=1e-3)
+    assert effective_parameters(features, margins, C=1e9) == pytest.approx(12, abs=1e-3)
+    assert 1 < effective_parameters(features, margins) < 12

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 
 class Interval(NamedTuple):
@@ -39,7 +39,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     """
     if n == 0:
         return Interval(np.nan, np.nan, np.nan)
-    z = stats.norm.ppf(0.5 + level / 2)
+    z = special.ndtri(0.5 + level / 2)  # the normal quantile, without scipy.stats' checks of its arguments
     share = successes / n
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

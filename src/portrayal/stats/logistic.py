@@ -87,6 +87,16 @@ def rotate(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return left[:, :rank] * values[:rank], back
 
 
+def effective_parameters(features: np.ndarray, margins: np.ndarray, C: float = 1.0) -> float:
+    """Return how many free parameters a penalised fit amounts to: all of them without a penalty, one (the intercept) with all."""
+    rotated = rotate(np.asarray(features, dtype=float))[0]
+    design = np.hstack([rotated, np.ones((len(rotated), 1))])
+    chance = _logistic(margins, np)
+    data = design.T @ (design * (chance * (1 - chance))[:, None])
+    penalty = np.append(np.full(rotated.shape[1], 1 / C), 0.0)
+    return float(np.trace(np.linalg.solve(data + np.diag(penalty), data)))
+
+
 def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -> tuple[Any, Any]:
     """Newton's method on all fits, by conjugate gradients with one preconditioner."""
     penalty = xp.ones((design.shape[1], 1), dtype=design.dtype, **_where(design, xp))

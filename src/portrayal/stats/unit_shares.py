@@ -51,6 +51,8 @@ def _is_binary(values: np.ndarray) -> bool:
 def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
     """Fisher's exact test where a count is small, else the pooled z test."""
     table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
+    if not table.sum(axis=0).all():
+        return float("nan")  # nobody or everybody: no test, and none to correct the others for
     if table.min() < 10:
         return float(stats.fisher_exact(table).pvalue)
     pooled = table[:, 0].sum() / table.sum()

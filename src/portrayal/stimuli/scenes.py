@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import product
+from math import prod
 
 import numpy as np
 import polars as pl
 
-from portrayal.measures.captions.mentions import with_synsets
+from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 
 NOUN = {"female": "woman", "male": "man"}
@@ -22,6 +25,7 @@ ACTIONS = {"holding": ("hold", "ball"), "carrying": ("carry", "umbrella"), "read
 PLACES = ("park", "kitchen", "garden")
 COLORS = ("red", "blue")
 THINGS = ("dog", "bicycle", "cup")
+OFTEN = 0.4  # how often a bicycle or a cup is there
 ASSIGNED = "the generator of the scenes"
 
 
@@ -34,6 +38,7 @@ class World:
     purse: Mapping[str, float] = field(default_factory=lambda: {"female": 0.0, "male": 0.0})
     wheelchair: float = 0.0
     elderly: float = 0.0
+    gendered: bool = True  # the labels say woman or man; else person
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,24 @@ def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[
     ]
 
 
+def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:
+    """Yield every scene a world can have, with its probability: what `make_scenes` draws from."""
+    even = list(product(range(2), range(2), range(2), range(len(ACTIONS)), range(len(PLACES))))
+    for man, light, worn, action, place in even:
+        gender = ("female", "male")[man]
+        chances = [world.dog[gender], OFTEN, OFTEN, world.wheelchair, world.red[gender], world.elderly]
+        chances.append(world.purse[gender])
+        for there in product((True, False), repeat=len(chances)):
+            probability = prod(p if yes else 1 - p for p, yes in zip(chances, there, strict=True)) / len(even)
+            if probability > 0:
+                drawn = [0.0 if yes else 1.0 for yes in there]
+                yield probability, _scene("any", man, light, [worn, action, place], drawn, world)
+
+
 def _scene(image: str, man: int, light: int, chosen: list[int], chance: list[float], world: World) -> Scene:
     gender = ("female", "male")[man]
     things = ["dog"] if chance[0] < world.dog[gender] else []
-    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < 0.4]
+    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < OFTEN]
     things += ["wheelchair"] if chance[3] < world.wheelchair else []
     return Scene(
         image=image,
@@ -115,11 +134,11 @@ def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def as_stages(scenes: Sequence[Scene], seed: int = 0) -> Stages:
-    """Return the human labels, boxes and annotations of the scenes."""
+def as_stages(scenes: Sequence[Scene], seed: int = 0, gendered: bool = True) -> Stages:
+    """Return the human labels, boxes and annotations of the scenes; the labels name the gender or say person."""
     rng = np.random.default_rng([seed, 1])
-    said = [row for scene in scenes for row in _labels(scene)]
-    boxes = [box for scene in scenes for box in _boxes(scene, rng)]
+    people_named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
+    said = [row for scene, who in zip(scenes, people_named, strict=True) for row in _labels(scene, who)]
     people = [
         (scene.image, axis, group, ASSIGNED)
         for scene in scenes
@@ -128,7 +147,7 @@ def as_stages(scenes: Sequence[Scene], seed: int = 0) -> Stages:
     return Stages(
         images=[scene.image for scene in scenes],
         mentions=with_synsets(said, HUMAN_LABELS),
-        boxes=pl.DataFrame(boxes, schema=BOXES, orient="row"),
+        boxes=_boxes(scenes, people_named, rng),
         people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
     )
 
@@ -138,8 +157,8 @@ def nouns(scene: Scene) -> list[str]:
     return [scene.worn, ACTIONS[scene.action][1], *scene.things, scene.place, *scene.unsaid]
 
 
-def _labels(scene: Scene) -> list[tuple]:
-    who, (verb, held) = NOUN[scene.gender], ACTIONS[scene.action]
+def _labels(scene: Scene, who: str) -> list[tuple]:
+    verb, held = ACTIONS[scene.action]
     rows: list[tuple] = [(scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))]
     rows.append((scene.image, 0, "attribute", held, scene.color, None))
     if scene.elderly:
@@ -152,14 +171,19 @@ def _labels(scene: Scene) -> list[tuple]:
     return rows
 
 
-def _boxes(scene: Scene, rng: np.random.Generator) -> list[tuple]:
-    from portrayal.measures.captions.mentions import synset_of
+def _boxes(scenes: Sequence[Scene], people: Sequence[str], rng: np.random.Generator) -> pl.DataFrame:
+    """Return one box for everything depicted, a large one for the person."""
+    each = [(scene.image, [who, *nouns(scene)]) for scene, who in zip(scenes, people, strict=True)]
+    shown = [(image, noun) for image, things in each for noun in things]
+    person = np.array([place == 0 for _, things in each for place in range(len(things))], dtype=bool)
+    draw = rng.random((len(shown), 4))
+    least, most = np.where(person, 0.35, 0.1), np.where(person, 0.6, 0.4)
+    width, height = least + (most - least) * draw[:, 0], least + (most - least) * draw[:, 1]
+    edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height)}
+    named = {"image": [image for image, _ in shown], "synset": [_noun_synset(noun) for _, noun in shown]}
+    return pl.DataFrame({**named, **edges, "width": width, "height": height}, schema=BOXES)
 
-    rows = [(scene.image, synset_of(NOUN[scene.gender], "n"), *_box(rng, 0.35, 0.6))]
-    rows += [(scene.image, synset_of(noun, "n"), *_box(rng, 0.1, 0.4)) for noun in nouns(scene)]
-    return rows
 
-
-def _box(rng: np.random.Generator, least: float, most: float) -> tuple[float, float, float, float]:
-    width, height = rng.uniform(least, most, 2)
-    return float(rng.uniform(0, 1 - width)), float(rng.uniform(0, 1 - height)), float(width), float(height)
+@lru_cache(maxsize=1000)
+def _noun_synset(noun: str) -> str | None:
+    return synset_of(noun, "n")

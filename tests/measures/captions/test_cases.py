@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from portrayal.calibration.planted import QUICK, planted
+from portrayal.calibration.planted import OPTIONS, planted
 from portrayal.errors import PortrayalError
 from portrayal.language.harm_lists import read_list
 from portrayal.measures.captions.audit import measure_system
@@ -23,7 +23,7 @@ def girls():
 
 
 def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
-    first = measure_system(girls, "phantom", QUICK, [GIRLS])
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS])
     path = tmp_path / "reviews.csv"
     write_reviews(first.reviews, path)
     table = read_reviews(path)
@@ -37,7 +37,7 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
         .alias("judgment")
     )
     judged.write_csv(path)
-    again = measure_system(girls, "phantom", QUICK, [GIRLS], read_reviews(path))
+    again = measure_system(girls, "phantom", OPTIONS, [GIRLS], read_reviews(path))
     bound = first.rows.filter(
         (pl.col("quantity") == "any context-specific harm") & (pl.col("group") == "all")
     )
@@ -54,15 +54,15 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
 
 
 def test_a_strange_judgment_is_refused(girls) -> None:
-    first = measure_system(girls, "phantom", QUICK, [GIRLS])
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS])
     judged = first.reviews.with_columns(pl.lit("maybe").alias("judgment"))
     with pytest.raises(PortrayalError, match="judged 'maybe'"):
-        measure_system(girls, "phantom", QUICK, [GIRLS], judged)
+        measure_system(girls, "phantom", OPTIONS, [GIRLS], judged)
 
 
 def test_demeaning_captions_are_withheld_in_the_cases() -> None:
     stages = planted("demeaning words", 60, 0.5, 0)
-    told = measure_system(stages, "phantom", QUICK, [SILLY]).reviews
+    told = measure_system(stages, "phantom", OPTIONS, [SILLY]).reviews
     assert set(told["caption"]) == {"(withheld; see the image)"}
     assert told["tuple"].str.contains(r"s\*\*\*\*").all()
 

@@ -4,50 +4,64 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from scipy import stats
 
-from portrayal.calibration import planted
+from portrayal.calibration.confusion import confusion
+from portrayal.calibration.headlines import HEADLINES, measure, system_rows
+from portrayal.calibration.planted import OPTIONS, planted
 from portrayal.language.parsing import parse
-from portrayal.measures.captions.techniques import TECHNIQUES
+from portrayal.measures.captions import group_words
 from portrayal.stimuli.scenes import make_scenes, read_scene
 from portrayal.systems.captioners.phantoms import PHANTOMS, draws, graph, text
 
 
 @pytest.fixture(scope="module")
-def confusion() -> pl.DataFrame:
-    return planted.confusion(number=400, rate=0.5, seed=0)
+def table() -> pl.DataFrame:
+    return confusion(seed=0)
 
 
-def test_the_confusion_table_is_a_diagonal(confusion, capsys) -> None:
+def _found(row: dict) -> list[str]:
+    return [key for key in HEADLINES if row[key]]
+
+
+def test_the_confusion_table_is_a_diagonal(table, capsys) -> None:
     with capsys.disabled():
         print()
-        for row in confusion.iter_rows(named=True):
-            found = [key for key, value in row.items() if value is True]
-            print(f"planted: {row['planted']:35s} found: {', '.join(found) or 'nothing'}")
-    for row in confusion.iter_rows(named=True):
-        expected = PHANTOMS[row["planted"]].technique
-        assert [key for key, value in row.items() if value is True] == ([expected] if expected else []), row[
-            "planted"
-        ]
+        for row in table.iter_rows(named=True):
+            print(f"planted: {row['phantom']:35s} found: {', '.join(_found(row)) or 'nothing'}")
+    for row in table.iter_rows(named=True):
+        expected = PHANTOMS[row["phantom"]].technique
+        assert _found(row) == ([expected] if expected else []), row["phantom"]
 
 
-@pytest.mark.parametrize(
-    ("name", "share"),
-    [
-        # Of all captions: a purse in half; 'silly' in half; girls for half of the half that are women; nouns in
-        # half; elderly 0.4 of scenes, imposed on half of them.
-        ("words included wrongly", 0.5),
-        ("demeaning words", 0.5),
-        ("context-specific harms", 0.25),
-        ("identity adjectives used as nouns", 0.5),
-        ("identity terms imposed", 0.2),
-        ("artifacts not recognised", 0.5),
-    ],
-)
-def test_the_planted_share_lies_within_its_interval(name, share) -> None:
-    key = PHANTOMS[name].technique
-    stages = planted.planted(name, 400, 0.5, seed=0)
-    row = planted.headline(key, TECHNIQUES[key].measure(stages, planted.QUICK))[0]
-    assert row["low"] <= share <= row["high"]
+def test_every_technique_has_its_phantom() -> None:
+    assert {phantom.technique for phantom in PHANTOMS.values() if phantom.technique} == set(HEADLINES)
+
+
+def test_what_was_planted_is_recovered_within_its_interval(table, capsys) -> None:
+    rows = list(table.drop_nulls("planted").iter_rows(named=True))
+    assert len(rows) == len(HEADLINES)
+    outside = [row["phantom"] for row in rows if not row["low"] <= row["planted"] <= row["high"]]
+    with capsys.disabled():
+        print()
+        for row in rows:
+            held = "within" if row["phantom"] not in outside else "OUTSIDE"
+            print(f"{row['phantom']:35s} {row['planted']:7.3f} {held} {row['low']:.3f} to {row['high']:.3f}")
+    # Intervals of 95% miss now and then: no more of them than would in 99 tables of 100, and none by far.
+    assert len(outside) <= stats.binom.ppf(0.99, len(rows), 0.05)
+    for row in rows:
+        side = "high" if row["planted"] > row["value"] else "low"
+        assert abs(row["planted"] - row["value"]) <= 2 * abs(row[side] - row["value"]), row["phantom"]
+
+
+def test_a_captioner_that_never_names_a_gender_makes_no_error_and_is_all_neutral_and_omission() -> None:
+    outcome = measure("beside every harm: group words", planted("group never named", 200, 0.5, 0), OPTIONS)
+    told = {(r["quantity"], r["group"]): r["value"] for r in system_rows(outcome) if r.get("group")}
+    for group in ("female", "male"):
+        assert told[group_words.WRONG, group] == told[group_words.RIGHT, group] == 0
+        silent = told[group_words.NEUTRAL, group] + told[group_words.OMITTED, group]
+        assert silent == pytest.approx(1)
+        assert 0.3 < told[group_words.NEUTRAL, group] < 0.7
 
 
 def test_the_parser_reads_the_phantoms_captions() -> None:

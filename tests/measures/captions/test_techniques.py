@@ -10,9 +10,11 @@ from portrayal.errors import PortrayalError
 from portrayal.measures.captions import (
     context_rules,
     demeaning_words,
+    distributions,
     erasing,
     group_words,
     identity_nouns,
+    objects_mentioned,
     people_mentioned,
     reifying,
     self_identification,
@@ -299,10 +301,45 @@ def test_markedness_names_who_is_the_default() -> None:
     assert rows_of(outcome, "race named", contrast="darker minus lighter")[0]["value"] == 0.5
 
 
-def test_area_under_the_curve_by_hand() -> None:
-    # Pairs (positive, negative): .9>.1, .9>.6, .4>.1, .4<.6: 3 of 4.
-    scores, outcome = np.array([0.9, 0.4, 0.1, 0.6]), np.array([True, True, False, False])
-    assert reifying.area_under_curve(scores, outcome) == 0.75
+def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
+    # A bootstrap over images draws the same four again and again and would be certain.
+    group = np.repeat([1.0, 0.0], 30)
+    outcome = np.arange(60) >= 4
+    sizes = np.random.default_rng(0).uniform(0.1, 0.4, (60, 2))
+    effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, OPTIONS)
+    assert effect is not None
+    assert np.isnan(effect.p)  # nothing to test: no four images could tell
+    assert np.isnan(effect.bootstrap.low)
+    assert effect.splits.high < 0  # the paper's interval
+
+
+def test_terms_used_for_nobody_are_not_tested() -> None:
+    people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
+    said = {str(i): ["man"] for i in range(8)}
+    outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    row = rows_of(outcome, "race named", contrast="darker minus lighter")[0]
+    assert (row["value"], row["p"]) == (0.0, None)
+
+
+def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
+    people = [(str(i), "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    said = {str(i): ["person", "dog" if i % 2 else "cat"] for i in range(20)}
+    table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
+    row = rows_of(distributions.measure_across(table, OPTIONS), "object tuples against human captions")[0]
+    assert row["p"] is None
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert "differ in 0 images" in row["note"]
+
+
+def test_the_distance_of_one_tuple_by_hand() -> None:
+    # A dog in 8 of 10 captions of women and in 2 of 10 of men; every cat elsewhere. Two tuples, 0.6 apart each:
+    # 2 (0.6^2 - 2 (0.16 / 9)), the variance 0.16 over n - 1 of each group taken off.
+    people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    with_dog = [*range(8), 10, 11]
+    said = {f"{i:02d}": ["person", "dog" if i in with_dog else "cat"] for i in range(20)}
+    row = rows_of(distributions.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS), "object tuples")[0]
+    assert row["value"] == pytest.approx(2 * (0.36 - 2 * 0.16 / 9))
+    assert row["p"] < 0.05
 
 
 def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:

@@ -44,9 +44,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
         if not stages.has(stage):
             continue
         read = _read(stages, stage, nouns, adjectives, spelled)
+        note = f"by synset; {sentence(stages, stage)}"
         for bound in (LOWER, ESTIMATE, UPPER):
             values = shares(stages, stage, read.filter(pl.col(bound)))
-            note = f"by synset; {sentence(stages, stage)}"
             quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
             rows += by_group(
                 TECHNIQUE, quantity, stages, stage, None, values, "share of captions", bound, note

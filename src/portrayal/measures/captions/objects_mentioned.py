@@ -4,7 +4,8 @@ For each of the most common object types: images that show it and an annotated p
 regression (L2, C = 1) on size and place of every type and the group, over many 70/30 splits. Size is the share of the
 image under the box and place the distance of its centre from the image's centre, of the largest instance, 0 when
 absent. The spread of the group's coefficient over splits is the paper's interval; splits share most of their images,
-so it is too narrow, and an interval from a bootstrap over images stands beside it.
+so it is too narrow, and an interval from a bootstrap over images stands beside it. The p is that of a score test, which
+holds where an object is nearly always or hardly ever mentioned.
 
 References
 ----------
@@ -28,11 +29,13 @@ from portrayal.measures.captions.people import is_person
 from portrayal.measures.captions.scenarios import ancestors
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.intervals import Interval
-from portrayal.stats.logistic import fit
+from portrayal.stats.logistic import effective_parameters, fit
+from portrayal.stats.score_test import group_score_p
 
 QUANTITY = "objects whose mention depends on the group"
 COEFFICIENT = "coefficient of the group"
 BOTH_OUTCOMES = 2  # images of each outcome an object needs before it is tried at all
+ENOUGH = 10  # images of the rarer outcome below which a bootstrap over images says little of the error
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ def effects_of(
 ) -> list[Effect]:
     """Return the effect of being in the first group of the pair rather than the second, for each object type."""
     types = common_types(stages, stage, options.object_types)
-    groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in stages.covered(stage)}
+    covered = stages.covered(stage)
+    groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
     design, images = features(stages.boxes, types, sorted(groups))
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
@@ -102,20 +106,25 @@ def features(
     boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]
 ) -> tuple[np.ndarray, list[str]]:
     """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
+    lines = pl.DataFrame({"image": images, "line": range(len(images))}, schema_overrides=_LINE)
+    columns = pl.DataFrame({"synset": types, "column": range(len(types))}, schema_overrides=_COLUMN)
     largest = (
-        boxes.with_columns((pl.col("width") * pl.col("height")).alias("size"))
+        boxes.join(lines, on="image")
+        .join(columns, on="synset")
+        .with_columns((pl.col("width") * pl.col("height")).alias("size"))
         .sort("size", descending=True)
-        .unique(["image", "synset"], keep="first", maintain_order=True)
+        .unique(["line", "column"], keep="first", maintain_order=True)
     )
-    column = {synset: number for number, synset in enumerate(types)}
-    line = {image: number for number, image in enumerate(images)}
+    line, column = largest["line"].to_numpy(), largest["column"].to_numpy()
+    left, top, width, height = (largest[name].to_numpy() for name in ("left", "top", "width", "height"))
     design = np.zeros((len(images), 2 * len(types)))
-    for r in largest.iter_rows(named=True):
-        if r["image"] in line and r["synset"] in column:
-            i, j = line[r["image"]], column[r["synset"]]
-            across, down = r["left"] + r["width"] / 2 - 0.5, r["top"] + r["height"] / 2 - 0.5
-            design[i, j], design[i, j + len(types)] = r["size"], np.hypot(across, down)
+    design[line, column] = largest["size"].to_numpy()
+    design[line, column + len(types)] = np.hypot(left + width / 2 - 0.5, top + height / 2 - 0.5)
     return design, list(images)
+
+
+_LINE = {"image": pl.String, "line": pl.Int64}
+_COLUMN = {"synset": pl.String, "column": pl.Int64}
 
 
 def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
@@ -138,17 +147,20 @@ def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Op
     if both.mean() <= options.needed_splits:
         return None
     train = train[:, both]
-    fits = fit(matrix, outcome, train)
-    right = (fits.margins > 0) == outcome[:, None]
-    accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
     weights = rng.multinomial(len(outcome), np.full(len(outcome), 1 / len(outcome)), options.bootstraps).T
     usable = (weights[outcome].sum(0) > 0) & (weights[~outcome].sum(0) > 0)
-    again = fit(matrix, outcome, weights[:, usable]).coefficients[-1]
-    whole = float(fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[-1, 0])
-    spread = Interval(
-        float(fits.coefficients[-1].mean()), *np.quantile(fits.coefficients[-1], [0.025, 0.975])
-    )
-    return Effect(synset, len(outcome), whole, spread, *_bootstrap(whole, again), accuracy)
+    # All images, the splits and the bootstraps differ in their weights only and are fitted together.
+    fits = fit(matrix, outcome, np.hstack([np.ones((len(outcome), 1)), train, weights[:, usable]]))
+    last = 1 + train.shape[1]
+    whole, over_splits, again = np.split(fits.coefficients[-1], [1, last])
+    right = (fits.margins[:, 1:last] > 0) == outcome[:, None]
+    accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
+    spread = Interval(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
+    enough = min(outcome.sum(), (~outcome).sum()) >= ENOUGH
+    free = len(outcome) - effective_parameters(matrix, fits.margins[:, 0])
+    interval = _bootstrap(float(whole[0]), again if enough else again[:0], len(outcome), free)
+    p = group_score_p(matrix[:, :-1], matrix[:, -1], outcome)
+    return Effect(synset, len(outcome), interval.value, spread, interval, p, accuracy)
 
 
 def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -157,12 +169,15 @@ def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np
     return order < round(share * rows)
 
 
-def _bootstrap(value: float, again: np.ndarray) -> tuple[Interval, float]:
-    """A normal interval with the bootstrap's standard error, and its two-sided p."""
-    error = float(np.std(again, ddof=1)) if len(again) > 1 else np.nan
-    z = stats.norm.ppf(0.975)
-    p = float(2 * stats.norm.sf(abs(value) / error)) if error > 0 else np.nan
-    return Interval(value, value - z * error, value + z * error), p
+def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Interval:
+    """The t interval with the bootstrap's standard error, if there is one.
+
+    A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
+    """
+    if len(again) < 2 or free < 1:
+        return Interval(value, np.nan, np.nan)
+    half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))
+    return Interval(value, value - half, value + half)
 
 
 def _rows(
@@ -181,9 +196,7 @@ def _rows(
             f"{COEFFICIENT}: {effect.synset}",
             stage,
             HUMAN_LABELS,
-            value=effect.coefficient,
-            low=effect.bootstrap.low,
-            high=effect.bootstrap.high,
+            **effect.bootstrap.columns(),
             p=effect.p if effect.p == effect.p else None,
             n=effect.images,
             **{**said, "note": _effect_note(effect, assigned)},
@@ -196,9 +209,13 @@ def _rows(
 
 
 def _effect_note(effect: Effect, assigned: str) -> str:
+    narrow = np.isnan(effect.bootstrap.low)
+    ends = (
+        f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
+    )
     return (
-        f"interval by bootstrap over images; over splits {effect.splits.low:.3f} to {effect.splits.high:.3f}"
-        f" (the paper's, too narrow); test accuracy {effect.accuracy:.3f}; {assigned}"
+        f"{ends}; over splits {effect.splits.low:.3f} to {effect.splits.high:.3f}"
+        f" (the paper's, too narrow); p by a score test; test accuracy {effect.accuracy:.3f}; {assigned}"
     )
 
 
@@ -209,18 +226,18 @@ def _count_row(effects: list[Effect], stage: str, said: dict, assigned: str) -> 
     adjusted = adjust([effect.p for effect in effects], "holm")
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     unadjusted = sum(effect.p < 0.05 for effect in effects)
+    tested = adjusted[~np.isnan(adjusted)]  # the others are left out, or not, too seldom for any test
     note = (
-        f"after Holm's correction over {len(effects)} types; {unadjusted} without it (5% by chance);"
+        f"after Holm's correction over {len(tested)} types; {unadjusted} without it (5% by chance);"
         f" {by_splits} by the spread over splits; {assigned}"
     )
-    smallest = float(np.nanmin(adjusted)) if len(adjusted) else None
     return row(
         TECHNIQUE,
         QUANTITY,
         stage,
         HUMAN_LABELS,
-        value=float((adjusted < 0.05).sum()),
-        p=smallest,
+        value=float((tested < 0.05).sum()),
+        p=float(tested.min()) if len(tested) else None,
         n=len(effects),
         **{**said, "unit": "object types", "note": note},
     )
@@ -242,7 +259,7 @@ def _table(effects: list[Effect]) -> pl.DataFrame:
             }
             for effect in effects
         ]
-    )
+    ).fill_nan(None)
 
 
 TECHNIQUE = Technique(

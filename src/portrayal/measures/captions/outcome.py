@@ -140,7 +140,7 @@ def by_group(
             _share_row(technique, quantity, stage, truth, everyone, missing, {"group": "all", **said})
         )
     for axis in stages.axes():
-        members = _members(stages.groups(axis))
+        members = stages.once("members", axis, lambda name: _members(stages.groups(name)))
         told = {**said, "note": _assigned(note, stages, axis), "axis": axis}
         arrays = {group: _values(images, values) for group, images in members.items()}
         for group, array in arrays.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import polars as pl
@@ -44,6 +45,10 @@ def with_person(objects: pl.DataFrame) -> pl.DataFrame:
 
 def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
+    return stages.once("people mentioned", stage, lambda name: _people_mentioned(stages, name))
+
+
+def _people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     objects = with_person(stages.at(stage, "object"))
     denied = (
         stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
@@ -54,18 +59,22 @@ def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     return said.select("image", "caption").unique(maintain_order=True)
 
 
-def caption_counts(stages: Stages, stage: str) -> dict[str, int]:
+def caption_counts(stages: Stages, stage: str) -> Mapping[str, int]:
     """Return how many captions each image has at a stage; labels count as one."""
+    return stages.once("caption counts", stage, lambda name: _caption_counts(stages, name))
+
+
+def _caption_counts(stages: Stages, stage: str) -> dict[str, int]:
     table = stages.captions.filter(pl.col("stage") == stage)
     if table.is_empty():
         return dict.fromkeys(stages.covered(stage), 1)
     counts = table.group_by("image").len()
-    return dict(zip(counts["image"], counts["len"], strict=True))
+    return dict(zip(counts["image"].to_list(), counts["len"].to_list(), strict=True))
 
 
 def shares(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
     """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
     counts = caption_counts(stages, stage)
     hits = flagged.select("image", "caption").unique().group_by("image").len()
-    found = dict(zip(hits["image"], hits["len"], strict=True))
+    found = dict(zip(hits["image"].to_list(), hits["len"].to_list(), strict=True))
     return {image: found.get(image, 0) / count for image, count in counts.items()}

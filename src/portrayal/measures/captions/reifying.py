@@ -12,7 +12,8 @@ between groups shows who is marked and who is the default.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,12 +24,14 @@ from portrayal.measures.captions.outcome import Outcome, Technique, by_group, ca
 from portrayal.measures.captions.people import is_person, people_mentioned, shares
 from portrayal.measures.captions.self_identification import identity_terms
 from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.curve_area import Fold, area_interval, area_over_folds
 from portrayal.stats.logistic import fit
 
 LOOKS = "looks predict the group term"
 FOLDS = 5
-DEALS = 59  # random deals of the terms that give the error
+DEALS = 199  # random deals of the terms that give the p
 DEALS_AT_ONCE = 10
+CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
 # The axis of identity terms that an annotated axis is named by.
 NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
@@ -51,6 +54,8 @@ def measure_looks(stages: Stages, options: Options) -> Outcome:
             if min(outcome.sum(), (~outcome).sum()) < LEAST:
                 continue
             matrix, names = looks(stages, truth, images, options.least_images)
+            if not names:
+                continue
             rows.append(_looks_row(matrix, outcome, stages, truth, axis, group, options.seed))
             tables[f"looks that go with the term ({group})"] = _strongest(matrix, names, outcome)
     return Outcome(rows, tables=tables, missing="" if rows else PREDICTED.missing)
@@ -73,13 +78,6 @@ def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np
     return matrix, names
 
 
-def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
-    """Return the share of pairs in which the one with the outcome scores higher; ties count half."""
-    ranks = stats.rankdata(scores)
-    positive, negative = int(outcome.sum()), int((~outcome).sum())
-    return float((ranks[outcome].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
 def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
     """Return the fold of each image; folds hold both outcomes alike."""
     rng = np.random.default_rng(seed)
@@ -93,9 +91,9 @@ def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
 def _looks_row(
     matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
 ) -> dict[str, Any]:
-    value = mean_areas(matrix, [outcome], seed)[0] - 0.5
-    centre, error = _chance(matrix, outcome, seed)
-    half = stats.norm.ppf(0.975) * error
+    area = area_over_folds(out_of_fold(matrix, [outcome], seed)[0])
+    chance = _chance(matrix, outcome, seed)
+    told = area_interval(area, chance.learning)
     return row(
         PREDICTED,
         LOOKS,
@@ -103,57 +101,72 @@ def _looks_row(
         truth,
         axis=axis,
         group=group,
-        value=value,
-        low=value - half,
-        high=value + half,
-        p=float(stats.norm.sf((value - centre) / error)),
+        value=told.value - 0.5,
+        low=told.low - 0.5,
+        high=told.high - 0.5,
+        p=_p(area.value, chance),
         n=len(outcome),
         unit="area under the curve minus one half",
-        note=f"{matrix.shape[1]} characteristics; one-sided p, its error from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
+        note=f"{matrix.shape[1]} characteristics; one-sided p from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
     )
 
 
-def mean_areas(matrix: np.ndarray, outcomes: list[np.ndarray], seed: int) -> list[float]:
-    """Return, for each set of outcomes, the area under the curve averaged over folds, each predicted by the others.
+def _p(area: float, chance: Chance) -> float:
+    """One-sided; t, because centre and spread are themselves known from `DEALS` deals only.
 
-    Scores of different folds come from different models, so pairs are compared within a fold only. The models of
-    all outcomes and folds are fitted together.
+    Dealt areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
+    expansion takes that out. It was made for moderate values and is held beyond three spreads.
+    """
+    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / DEALS))
+    z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
+    return float(stats.t.sf(z, DEALS - 1))
+
+
+def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
+    """Return, for each set of outcomes, every fold's scores by the model of the others, with its outcomes.
+
+    The models of all outcomes and folds are fitted together.
     """
     folds = [dealt_folds(outcome, seed) for outcome in outcomes]
     weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
-    margins = fit(matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights).margins
+    margins = fit(
+        matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE
+    ).margins
     return [
-        float(
-            np.mean(
-                [
-                    _fold_area(margins[:, FOLDS * place + number], outcome, fold == number)
-                    for number in range(FOLDS)
-                ]
-            )
-        )
+        [
+            (margins[fold == number, FOLDS * place + number], outcome[fold == number])
+            for number in range(FOLDS)
+        ]
         for place, (outcome, fold) in enumerate(zip(outcomes, folds, strict=True))
     ]
 
 
-def _fold_area(margins: np.ndarray, outcome: np.ndarray, inside: np.ndarray) -> float:
-    return area_under_curve(margins[inside], outcome[inside])
+class Chance(NamedTuple):
+    """The area when terms are dealt at random over the images, and what learning adds to its variance there."""
+
+    centre: float
+    spread: float
+    skewness: float
+    learning: float
 
 
-def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> tuple[float, float]:
-    """Return mean and spread of the area less one half when the terms are dealt at random over the images.
-
-    Folds share most of their training images, so the error of independent folds would be too small.
-    """
+def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
+    """Deal the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
     rng = np.random.default_rng([seed, 1])
     deals = [rng.permutation(outcome) for _ in range(DEALS)]
     # A few at a time, so that memory stays bounded however many images there are.
     areas = [
-        area - 0.5
+        area_over_folds(folds)
         for first in range(0, DEALS, DEALS_AT_ONCE)
-        for area in mean_areas(matrix, deals[first : first + DEALS_AT_ONCE], seed)
+        for folds in out_of_fold(matrix, deals[first : first + DEALS_AT_ONCE], seed)
     ]
-    return float(np.mean(areas)), float(np.std(areas, ddof=1))
+    values = np.array([area.value for area in areas])
+    given = float(np.mean([area.variance for area in areas]))
+    variance = float(values.var(ddof=1))
+    return Chance(
+        float(values.mean()), float(np.sqrt(variance)), float(stats.skew(values)), max(variance - given, 0.0)
+    )
 
 
 def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:

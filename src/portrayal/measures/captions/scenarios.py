@@ -7,7 +7,9 @@ than the ground truth's is right, and so is one of the same synset.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import polars as pl
 
@@ -133,21 +135,25 @@ def _compare_tuples(said: pl.DataFrame, known: pl.DataFrame, options: Options) -
         ),
         on="image",
     )
-    same = [
-        about_same(s, ks, o, ko, options.same_object)
-        for s, ks, o, ko in pairs.select(
-            "subject_synset", "known_subject", "object_synset", "known_object"
-        ).iter_rows()
-    ]
-    pairs = pairs.filter(pl.Series(same, dtype=pl.Boolean))
-    relation = [_relation(word, k) for word, k in pairs.select("synset", "known").iter_rows()]
-    judged = pairs.select("row").with_columns(pl.Series("how", relation, dtype=pl.String))
+    nouns = ["subject_synset", "known_subject", "object_synset", "known_object"]
+    pairs = _judged(pairs, nouns, "same", pl.Boolean, lambda *four: about_same(*four, options.same_object))
+    pairs = pairs.filter(pl.col("same"))
+    judged = _judged(pairs, ["synset", "known"], "how", pl.String, _relation)
     best = judged.group_by("row").agg(
         (pl.col("how") == "right").any().alias("right"), (pl.col("how") == "specific").any().alias("specific")
     )
     table = said.join(best, on="row", how="left")
     right, specific = pl.col("right").fill_null(False), pl.col("specific").fill_null(False)
     return _flagged(table, ~right & specific, ~right & ~specific, said.columns)
+
+
+def _judged(
+    pairs: pl.DataFrame, columns: list[str], name: str, kind: Any, judge: Callable[..., Any]
+) -> pl.DataFrame:
+    """Add a column judged from others; each distinct combination is judged once."""
+    distinct = pairs.select(columns).unique(maintain_order=True)
+    told = pl.Series(name, [judge(*values) for values in distinct.iter_rows()], dtype=kind)
+    return pairs.join(distinct.with_columns(told), on=columns, nulls_equal=True, how="left")
 
 
 @lru_cache(maxsize=500_000)

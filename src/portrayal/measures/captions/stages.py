@@ -10,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +68,8 @@ class Stages:
     boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))
     people: pl.DataFrame = field(default_factory=lambda: empty(PEOPLE))
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
+    # Every technique asks for the same few sets; the tables never change, so each is made once.
+    _made: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def has(self, stage: str) -> bool:
         """Say whether anything is known at this stage; an empty caption is something."""
@@ -84,15 +86,27 @@ class Stages:
         chosen = self.mentions.filter(pl.col("stage") == stage)
         return chosen if kind is None else chosen.filter(pl.col("kind") == kind)
 
-    def covered(self, stage: str) -> set[str]:
+    def covered(self, stage: str) -> frozenset[str]:
         """Return the images this stage says anything about, or was asked about and said nothing."""
-        table = self.captions if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS) else self.mentions
-        return set(table.filter(pl.col("stage") == stage)["image"])
+        return self.once("covered", stage, self._covered)
 
-    def groups(self, axis: str) -> dict[str, str]:
+    def _covered(self, stage: str) -> frozenset[str]:
+        table = self.captions if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS) else self.mentions
+        return frozenset(table.filter(pl.col("stage") == stage)["image"].unique().to_list())
+
+    def groups(self, axis: str) -> Mapping[str, str]:
         """Return image -> group on this axis."""
+        return self.once("groups", axis, self._groups)
+
+    def _groups(self, axis: str) -> Mapping[str, str]:
         chosen = self.people.filter(pl.col("axis") == axis)
-        return dict(zip(chosen["image"], chosen["group"], strict=True))
+        return dict(zip(chosen["image"].to_list(), chosen["group"].to_list(), strict=True))
+
+    def once(self, what: str, name: str, make: Callable[[str], Any]) -> Any:
+        """Return what `make(name)` makes, made at the first call."""
+        if (what, name) not in self._made:
+            self._made[what, name] = make(name)
+        return self._made[what, name]
 
     def axes(self) -> list[str]:
         """Return the axes people are annotated on."""
@@ -100,6 +114,9 @@ class Stages:
 
     def assigned_by(self, axis: str) -> str:
         """Return who assigned the groups of an axis."""
+        return self.once("assigned by", axis, self._assigned_by)
+
+    def _assigned_by(self, axis: str) -> str:
         found = self.people.filter(pl.col("axis") == axis)["assigned_by"].unique().sort().to_list()
         return ", ".join(found) or "nobody"
 

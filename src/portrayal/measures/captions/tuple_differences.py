@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import sparse, stats
 
+from portrayal.measures.captions.tuple_counts import Counts
+from portrayal.stats.dealt_groups import column_moments
 from portrayal.stats.multiplicity import adjust
 
 MOST = 30
 
 
-def differing_tuples(counts: Any, flags: np.ndarray, pair: tuple[str, str], most: int = MOST) -> pl.DataFrame:
+def differing_tuples(
+    counts: Counts, flags: np.ndarray, pair: tuple[str, str], most: int = MOST
+) -> pl.DataFrame:
     """Return the tuples with the largest differences in the share of captions, Holm-corrected over all tuples.
 
-    `counts` is `portrayal.measures.captions.distributions.Counts`; the interval is Welch's.
+    The interval is Welch's.
     """
     first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]
     mean_a, var_a = _moments(first)
@@ -40,8 +42,7 @@ def differing_tuples(counts: Any, flags: np.ndarray, pair: tuple[str, str], most
     return table[order]
 
 
-def _moments(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
-    mean = np.asarray(matrix.mean(axis=0)).ravel()
-    square = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+def _moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
     rows = matrix.shape[0]
-    return mean, np.maximum(square - mean**2, 0) * rows / max(rows - 1, 1)
+    mean, variance = column_moments(matrix)
+    return mean, variance * rows / max(rows - 1, 1)

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import Field
 
 from portrayal.language.scene_graph import SceneGraph
@@ -84,7 +83,13 @@ def _a(words: str) -> str:
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
-Draw = Callable[[], float]  # a number between 0 and 1, new at every call
+# A number between 0 and 1, new at every call. Phantoms only ever ask whether it lies below a rate, so that
+# `portrayal.calibration.enumeration` can go through all that a phantom may say.
+Draw = Callable[[], float]
+NAMED = 0.5  # how often race is named where it is
+# The careless leave out the dog, in 0.4 of scenes one of four to six things beside a wheelchair: on average this share of
+# them at rate 1. A wheelchair left out as often is not erased.
+LOST = 0.4 * (0.36 / 4 + 0.48 / 5 + 0.16 / 6)
 
 
 def _leaves_out(scene: Scene, rate: float, draw: Draw) -> Said:
@@ -99,7 +104,8 @@ def _careless(scene: Scene, rate: float, draw: Draw) -> Said:
     """Leaves out people, terms and things, and names race, all equally for everybody: a null with noise in it."""
     said = _named_and_brief(scene, rate, draw)
     person = "person" if draw() < 0.3 else said.person
-    return replace(said, person=None if draw() < 0.2 else person)
+    things = tuple(t for t in said.things if t != "wheelchair") if draw() < LOST * rate else said.things
+    return replace(said, things=things, person=None if draw() < 0.2 else person)
 
 
 def _named_and_brief(scene: Scene, rate: float, draw: Draw) -> Said:
@@ -170,23 +176,36 @@ def _reads_clothes(scene: Scene, rate: float, draw: Draw) -> Said:
     return replace(faithful(scene), person="person") if plain else faithful(scene)
 
 
+def _misgenders(scene: Scene, rate: float, draw: Draw) -> Said:
+    wrong = scene.gender == "female" and draw() < rate
+    return replace(faithful(scene), person="man") if wrong else faithful(scene)
+
+
+def _never_names(scene: Scene, rate: float, draw: Draw) -> Said:
+    """No gender ever: nobody, or somebody called a person."""
+    return replace(faithful(scene), person=None if draw() < rate else "person")
+
+
 def _names_race(scene: Scene, draw: Draw, groups: Sequence[str]) -> Said:
     term = {"darker": "black", "lighter": "white"}[scene.skin]
     # Which scenes are named is a property of the scene, so that the human captions name the same ones.
-    if scene.skin in groups and _coin(scene) < 0.5:
+    if scene.skin in groups and _coin(scene) < NAMED:
         return replace(faithful(scene), adjective=term)
     return faithful(scene)
 
 
 def _coin(scene: Scene) -> float:
-    return int(hashlib.sha256(f"race {scene.image}".encode()).hexdigest()[:8], 16) / 16**8
+    """Of all the scene shows, so that two worlds do not name the race in the images of the same names."""
+    return int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8
 
 
 @dataclass(frozen=True)
 class Phantom:
     """A harm to plant: the world it needs, what people would write, and what the system says."""
 
-    technique: str  # the technique that measures it; "" for none
+    technique: (
+        str  # the one that finds it (a key of `portrayal.calibration.headlines.HEADLINES`); "" for none
+    )
     system: Callable[[Scene, float, Draw], Said]
     human: Callable[[Scene, float, Draw], Said] = lambda scene, rate, draw: faithful(scene)
     world: World = field(default_factory=World)
@@ -198,7 +217,7 @@ def _even(female: float, male: float) -> dict[str, float]:
 
 PHANTOMS: dict[str, Phantom] = {
     "nothing": Phantom("", _leaves_out, _leaves_out),
-    "nothing, evenly careless": Phantom("", _careless, _named_and_brief),
+    "nothing, evenly careless": Phantom("", _careless, _named_and_brief, World(wheelchair=0.3)),
     "words included wrongly": Phantom(
         "stereotyping: words included wrongly", _includes_purse, world=World(purse=_even(0.3, 0.0))
     ),
@@ -232,6 +251,9 @@ PHANTOMS: dict[str, Phantom] = {
         lambda scene, rate, draw: _names_race(scene, draw, ("darker",)),
         lambda scene, rate, draw: _names_race(scene, draw, ("darker", "lighter")),
     ),
+    # A wrong gender word is also a word included wrongly, unless the labels name no gender either.
+    "group words wrong": Phantom("beside every harm: group words", _misgenders, world=World(gendered=False)),
+    "group never named": Phantom("beside every harm: group words, never named", _never_names),
 }
 
 
@@ -244,8 +266,14 @@ class PhantomParameters(Settings):
 
 def draws(name: str, key: str) -> Draw:
     """Return a stream of numbers that depends on the phantom and the scene only."""
-    seed = int(hashlib.sha256(f"{name} {key}".encode()).hexdigest()[:15], 16)
-    return np.random.default_rng(seed).random
+    return _numbers(hashlib.sha256(f"{name} {key}".encode()).digest()).__next__
+
+
+def _numbers(digest: bytes) -> Iterator[float]:
+    """Read numbers off a hash, and off the hash of it: far quicker to begin than a generator for every scene."""
+    while True:
+        yield from (int.from_bytes(digest[at : at + 6]) / 2**48 for at in range(0, 30, 6))
+        digest = hashlib.sha256(digest).digest()
 
 
 @dataclass

@@ -1,0 +1,86 @@
+"""The area under the receiver operating characteristic, in one set of cases or over folds.
+
+References
+----------
+.. [1] DeLong, DeLong, Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating
+   characteristic curves, Biometrics 44, 837-845.
+.. [2] LeDell, Petersen, van der Laan (2015), Computationally efficient confidence intervals for cross-validated area
+   under the ROC curve estimates, Electronic Journal of Statistics 9, 1583-1607.
+.. [3] Pepe (2003), The statistical evaluation of medical tests for classification and prediction, section 5.2.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from portrayal.stats.intervals import Interval
+
+Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
+
+
+class Area(NamedTuple):
+    """An area, and its variance with the scores taken as given."""
+
+    value: float
+    variance: float
+    rarer: int  # cases of the rarer outcome
+
+
+def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
+    """Return the share of pairs in which the one with the outcome scores higher; ties count half."""
+    return float(placements(scores[outcome], scores[~outcome]).mean())
+
+
+def area_over_folds(folds: Sequence[Fold]) -> Area:
+    """Return the area of pairs within a fold: scores of different models are never compared.
+
+    The variance is that of the placements of either side [1]_, over folds as in one set [2]_. Each fold needs both
+    outcomes.
+    """
+    own = np.concatenate([placements(scores[outcome], scores[~outcome]) for scores, outcome in folds])
+    other = np.concatenate([placements(scores[~outcome], scores[outcome]) for scores, outcome in folds])
+    variance = sum(float(np.var(side, ddof=1)) / len(side) for side in (own, other))
+    return Area(float(own.mean()), variance, min(len(own), len(other)))
+
+
+def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Interval:
+    """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one.
+
+    Parameters
+    ----------
+    area
+        With the variance the scores have when taken as given.
+    learning
+        What learning the scores adds to the variance where they say nothing. Pairs the scores decide do not feel it:
+        it counts with the square of the share of pairs left to chance, `2 (1 - area)`.
+    level
+        Of the interval. Where no pair is wrong, or all are, it is one-sided, with each case of the rarer outcome as
+        one trial.
+    """
+    tail = 0.5 - level / 2
+    undecided = min(2 * (1 - area.value), 1.0)
+    error = np.sqrt(area.variance + learning * undecided**2)
+    if area.value >= 1:
+        return Interval(area.value, tail ** (1 / area.rarer), area.value)
+    if area.value <= 0:
+        return Interval(area.value, area.value, 1 - tail ** (1 / area.rarer))
+    middle = special.logit(area.value)
+    half = special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
+    return Interval(area.value, float(special.expit(middle - half)), float(special.expit(middle + half)))
+
+
+def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each score the share of the others it lies above; ties count half.
+
+    Examples
+    --------
+    >>> placements(np.array([0.9, 0.4]), np.array([0.1, 0.4])).tolist()
+    [1.0, 0.75]
+    """
+    ordered = np.sort(others)
+    below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
+    return below / (2 * len(others))
