@@ -55,7 +55,7 @@ def _cores() -> int:
 
 
 def _settle(prepare: Callable[[], object] | None) -> None:
-    """Load, and take what was loaded out of the garbage collector's rounds: a quarter of the time otherwise."""
+    """Load, and take what was loaded out of the garbage collector's rounds, which otherwise take a good part of the time."""
     if prepare is not None:
         prepare()
     gc.collect()

@@ -12,7 +12,7 @@ between groups shows who is marked and who is the default.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,8 @@ from portrayal.stats.logistic import fit
 LOOKS = "looks predict the group term"
 FOLDS = 5
 DEALS = 199  # random deals of the terms that give the p
-DEALS_AT_ONCE = 10
+DEALS_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
+OUTCOMES_AT_ONCE = 400_000
 CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
 # The axis of identity terms that an annotated axis is named by.
@@ -155,11 +156,8 @@ def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
     """Deal the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
     rng = np.random.default_rng([seed, 1])
     deals = [rng.permutation(outcome) for _ in range(DEALS)]
-    # A few at a time, so that memory stays bounded however many images there are.
     areas = [
-        area_over_folds(folds)
-        for first in range(0, DEALS, DEALS_AT_ONCE)
-        for folds in out_of_fold(matrix, deals[first : first + DEALS_AT_ONCE], seed)
+        area_over_folds(folds) for batch in _batches(deals) for folds in out_of_fold(matrix, batch, seed)
     ]
     values = np.array([area.value for area in areas])
     given = float(np.mean([area.variance for area in areas]))
@@ -167,6 +165,17 @@ def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
     return Chance(
         float(values.mean()), float(np.sqrt(variance)), float(stats.skew(values)), max(variance - given, 0.0)
     )
+
+
+def _batches(deals: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
+    """Yield deals to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
+
+    With few images that costs nothing, and ten are quickest.
+    """
+    images = len(deals[0])
+    size = DEALS_AT_ONCE if images <= 1000 else max(DEALS_AT_ONCE, OUTCOMES_AT_ONCE // images)
+    for first in range(0, len(deals), size):
+        yield deals[first : first + size]
 
 
 def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
