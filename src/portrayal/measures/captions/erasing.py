@@ -67,14 +67,18 @@ def _by_group(told: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str
 
 def fates(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
     """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
-    there = stages.at(truth, "object").select("image", "word", "synset").unique(["image", "synset"])
+    there = (
+        stages.at(truth, "object")
+        .select("image", "word", "synset")
+        .unique(["image", "synset"], keep="first", maintain_order=True)
+    )
     things = [w for w, s in there.select("word", "synset").unique().iter_rows() if not is_person(w, s)]
     there = there.filter(pl.col("word").is_in(things))
     captions = stages.captions.filter(pl.col("stage") == stage).select("image", "caption")
     said: dict[tuple[str, int], set[str]] = {}
     for image, number, synset in stages.at(stage, "object").select("image", "caption", "synset").iter_rows():
         said.setdefault((image, number), set()).add(synset)
-    table = there.join(captions, on="image")
+    table = there.join(captions, on="image").sort("image", "caption", "synset")
     fate = [
         fate_of(synset, frozenset(said.get((image, number), ())))
         for image, number, synset in table.select("image", "caption", "synset").iter_rows()
@@ -142,7 +146,10 @@ def excess(part: pl.DataFrame, told: pl.DataFrame) -> np.ndarray:
     own = part.group_by("image").agg(lost.alias("own"))
     others = told.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
     other = others.group_by("image").agg(lost.alias("other"))
-    return own.join(other, on="image").select(pl.col("own") - pl.col("other")).to_series().to_numpy()
+    both = own.join(other, on="image").sort(
+        "image"
+    )  # one order, so that a sum's last bit is the same every time
+    return both.select(pl.col("own") - pl.col("other")).to_series().to_numpy()
 
 
 def _cases(part: pl.DataFrame, stage: str, group: str) -> list[dict]:
