@@ -104,7 +104,16 @@ def test_generated_people_labelled_from_eighteen_are_left_out():
 
 
 @pytest.mark.parametrize(
-    "entry", [{}, {"source": "x"}, {"source": "x", "consent": " Unknown "}, {"source": None, "consent": "y"}]
+    "entry",
+    [
+        {},
+        {"source": "x"},
+        {"source": None, "consent": "y"},
+        *(
+            {"source": "x", "consent": word}
+            for word in (" Unknown ", "no", "Refused", "withdrawn", "N/A", "0", "-")
+        ),
+    ],
 )
 def test_no_source_or_consent_no_manipulation(entry: dict):
     with pytest.raises(PortrayalError, match="only with a recorded source and consent"):

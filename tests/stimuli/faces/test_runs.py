@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.faces.generated import generated_people
+from portrayal.stimuli.faces.training.loaders import portraits
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
@@ -93,11 +92,11 @@ def test_drawn_faces_train_by_command(tmp_path: Path, monkeypatch):
 def in_fairface_layout(folder: Path) -> Path:
     """Lay generated adults out as FairFace lays out its pictures: several sizes of each, so that every part has some."""
     rows = []
-    for name, assets, labels in generated_people():
-        picture = Image.open(assets / "studio_portrait.jpg").convert("RGB")
+    for person in portraits():  # labelled from 20 on
         for side in (200, 224, 250):
-            picture.resize((side, side)).save(folder / f"{name}_{side}.jpg")
-            rows.append([f"{name}_{side}.jpg", "30-39", labels["sex"].capitalize(), "White"])
+            person.picture.convert("RGB").resize((side, side)).save(folder / f"{person.name}_{side}.jpg")
+            sex = "Male" if person.gender == 1.0 else "Female"
+            rows.append([f"{person.name}_{side}.jpg", "30-39", sex, "White"])
     with (folder / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["file", "age", "gender", "race"], *rows])
     return folder

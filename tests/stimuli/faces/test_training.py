@@ -98,3 +98,17 @@ def test_a_packed_file_is_read_by_parts(tmp_path: Path):
     assert (len(parts["train"]), len(parts["held"]), len(parts["samples"]), about["seed"]) == (2, 1, 0, 0)
     with pytest.raises(PortrayalError, match="no packed faces"):
         read_packed(tmp_path / "none.npz")
+
+
+def test_a_probe_reads_a_planted_trace_and_no_other(random: torch.Generator):
+    from portrayal.stimuli.faces.training.probe import WITHIN, probe_codes
+
+    train, held = (torch.randn(count, CODE * 64, generator=random) for count in (300, 200))
+    targets, truth = (torch.rand(count, generator=random) < 0.5 for count in (300, 200))
+    nothing = probe_codes(train, targets, held, truth)
+    assert nothing["right"] / nothing["n"] - nothing["chance"] < 0.12
+    held_trace = held + 2.0 * truth[:, None] * (torch.arange(CODE * 64) < 8)
+    assert (
+        probe_codes(train, targets, held_trace, truth)["chosen"] == WITHIN
+    )  # no training face has the trace
+    assert probe_codes(train, targets, held_trace, truth)["probes"][WITHIN] > 0.8

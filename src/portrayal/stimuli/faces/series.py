@@ -17,7 +17,21 @@ from portrayal.stimuli.faces.paste import changed_region, paste
 from portrayal.stimuli.faces.suitability import REASONS, Look
 from portrayal.stimuli.faces.temper import tempered
 
-NOTHING = ("", "none", "unknown", "null")
+# Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
+NO_SOURCE = ("", "none", "unknown", "null", "nan", "n/a", "na", "-", "?")
+NO_CONSENT = (
+    "no",
+    "not given",
+    "no consent",
+    "refused",
+    "denied",
+    "withdrawn",
+    "revoked",
+    "pending",
+    "false",
+    "0",
+)
+NOTHING = (*NO_SOURCE, *NO_CONSENT)
 
 
 @dataclass(frozen=True)

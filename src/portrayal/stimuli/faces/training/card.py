@@ -12,25 +12,27 @@ ABOUT = """# Model card: the manipulator of faces
 face, gender or race, and is asked to leave the rest. It adds the difference D(z, a) - D(z, a0) to the photograph inside a
 feathered skin mask, so that at a = a0 the picture is exactly the original. Colours of an edit are bounded, dark pictures are
 changed by less, and race is varied as an even tint of the skin only, led by the groups' mean skin colours in the training
-photographs: left free, the network painted grins and lips. Two ONNX files, {megabytes:.1f} MB, 128 pixels.
+photographs: left free, the network painted grins and lips. The latent code is rounded to -1, 0 and 1 after noise drawn from
+the picture, so that little of the person's own gender can be read from it. Two ONNX files, {megabytes:.1f} MB, 128 pixels.
 
 **What it is for.** Measuring how image classifiers respond to facial cues, on generated people or on adults who agreed.
 Not for changing pictures of people who did not agree, not for telling anybody's gender or race, not for anything else.
-It never changes age: the age input is clamped to adult values and no command varies it.
+It never changes age: the age input is clamped to adult values and no command varies it. Its own checks below did change held-out
+photographs of the data set, in memory only: nothing of them is kept but numbers.
 """
 
 TRAINED = """
 **What it was trained on.** {train} aligned, frontal faces of adults: {source}. Faces labelled under 20 were left out, and
 faces the age reader put under 20. {held} faces were held out by seed {split_seed}, never trained on, and looked at once, for the
-checks below; another {choose} were kept for choosing settings and then trained on too.
+checks below; another {choose} were kept for choosing settings{then}.
 
 **How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `portrayal faces train` on one {device} in bf16,
 {seconds:.0f} seconds in all (longest run {longest:.0f}): {images_per_second:.0f} images a second, {tflops:.0f} TFLOP/s,
-{peak_share:.1%} of the data sheet's {peak_tflops:.0f} TFLOP/s in dense bf16.
+{peak_share:.1%} of the {peak_tflops:.0f} TFLOP/s that an H200's data sheet gives for dense bf16.
 """
 
 CHECKED = """
-**Checks on held-out faces** ({date}, {used} faces that look straight ahead, read by networks that had no part in training):
+**Checks on {part} faces** ({date}, {used} faces that look straight ahead, read by networks that had no part in training):
 
 | check | cue | value | 95% interval | needs | |
 |---|---|---|---|---|---|
@@ -41,6 +43,7 @@ P(female) by the independent reader at the seven values from -2 to 2: {female}.
 Perceived age in years at the same values: {age}. Skin lightness (of 255) at the five values of race: {lightness}.
 """
 
+PARTS = {"held": "held-out", "choose": "the choosing"}
 UNCHECKED = "\n**Checks on held-out faces.** Not done yet: `portrayal faces evaluate` does them. Believe no result before.\n"
 ABLATED = "The same held-out faces, in another condition:"
 UNWRITTEN = "Nobody has written this down yet. Look at the contact sheets and the checks."
@@ -61,8 +64,9 @@ def _trained(about: dict[str, Any]) -> str:
     if not training:
         return ""
     runs = training["runs"]
+    then = "" if training.get("choosing") else " and then trained on too"
     longest = max((run["seconds"] for run in runs), default=0.0)
-    return TRAINED.format(**{**training, "runs": len(runs), "longest": longest})
+    return TRAINED.format(**{**training, "runs": len(runs), "longest": longest, "then": then})
 
 
 def _checked(about: dict[str, Any]) -> str:
@@ -72,7 +76,8 @@ def _checked(about: dict[str, Any]) -> str:
     steps, left_out = checks["steps"], dict(checks["left_out"])
     used = left_out.pop("used", 0)
     return CHECKED.format(
-        date=checks["date"], used=used, rows="\n".join(_line(row) for row in checks["rows"]),
+        date=checks["date"], used=used, part=PARTS[checks["part"]],
+        rows="\n".join(_line(row) for row in checks["rows"]),
         left_out=", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "none",
         female=_numbers(steps["gender"]["female"]), age=_numbers(steps["gender"]["age"], 1),
         lightness=_numbers(steps["race"]["lightness"], 0),

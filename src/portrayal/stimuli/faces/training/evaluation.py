@@ -69,7 +69,9 @@ def check(held: HeldOut, weights: Path, model: Path) -> dict[str, Any]:
     """Return date, faces left out, the probe, mean readings by step, and the rows of the checks."""
     from portrayal.stimuli.faces.training.probe import probe_gender
 
-    reader = fit_race_reader(held.packed, POLES) if "race" in held.attributes and can_embed() else None
+    reader = (
+        fit_race_reader(held.packed, POLES, held.part) if "race" in held.attributes and can_embed() else None
+    )
     readings, perceived = _readings(held, open_manipulator(str(model)), reader)
     probe = probe_gender(held.packed, weights, held.part)
     rows = checks_table(readings, {"checks": {"probe": probe}}).to_dicts()

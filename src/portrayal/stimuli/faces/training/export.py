@@ -16,16 +16,20 @@ from portrayal.stimuli.faces.training.network import CODE, AttributeReader, Deco
 
 
 class EncoderWithReader(nn.Module):
-    """A face to its code and to what its attributes look like."""
+    """A face to its code and to what its attributes look like; expression is 0 where training had no labels of it."""
 
-    def __init__(self, encoder: Encoder, reader: AttributeReader) -> None:
+    def __init__(self, encoder: Encoder, reader: AttributeReader, smiles: bool = False) -> None:
         super().__init__()
-        self.encoder, self.reader = encoder, reader
+        self.encoder, self.reader, self.smiles = encoder, reader, smiles
 
     def forward(self, face: Tensor) -> tuple[Tensor, Tensor]:
         """Give the code, and gender, age and smiling between -1 and 1 and the weights of the races."""
         read = self.reader(face)
-        gender, age, smiling = read[:, :1].div(2).tanh(), read[:, 1:2].clamp(-1, 1), read[:, 2:3].mul(0)
+        gender, age, smiling = (
+            read[:, :1].div(2).tanh(),
+            read[:, 1:2].clamp(-1, 1),
+            read[:, 2:3].div(2).tanh().mul(float(self.smiles)),
+        )
         return self.encoder(face), torch.cat([gender, age, smiling, read[:, FIRST_RACE:].softmax(1)], dim=1)
 
 
@@ -49,7 +53,7 @@ def export(weights: Path | str, folder: Path | str, training: dict[str, Any] | N
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     face, code, values = torch.zeros(2, 3, SIZE, SIZE), torch.zeros(2, CODE, 8, 8), torch.zeros(2, WIDTH)
-    both = EncoderWithReader(networks["encoder"], networks["reader"]).eval()
+    both = EncoderWithReader(networks["encoder"], networks["reader"], kept.get("smiles", False)).eval()
     _write(both, (face,), ["face"], ["code", "attributes"], folder / "encoder.onnx")
     _write(networks["decoder"], (code, values), ["code", "attributes"], ["face"], folder / "decoder.onnx")
     about = {

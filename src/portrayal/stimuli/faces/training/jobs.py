@@ -44,7 +44,7 @@ def train_and_export(packed: Path, out: Path, seconds: float, chosen: dict[str, 
     left = figures["of_steps"] - figures["steps"]
     return (
         f"{figures['steps']} of {figures['of_steps']} steps; {figures['images_per_second']:.0f} images a second, "
-        f"{figures['tflops']:.0f} TFLOP/s ({figures['peak_share']:.1%} of {figures['peak_tflops']:.0f}); model in {out / 'model'}"
+        f"{figures['tflops']:.0f} TFLOP/s ({figures['peak_share']:.1%} of an H200's {figures['peak_tflops']:.0f}); model in {out / 'model'}"
         + (f"\n{left} steps are left: the same command goes on." if left else "")
     )
 

@@ -71,11 +71,12 @@ def targets(values: Tensor, first: Tensor, random: torch.Generator, steep: float
 
 
 def keeping_loss(
-    read: Tensor, before: Tensor, aim: Tensor, first: Tensor, races: bool = True
+    read: Tensor, before: Tensor, aim: Tensor, first: Tensor, races: bool = True, smiles: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Return the loss of reaching the aim on the varied attribute and of moving the others.
 
-    `first` says whose gender was varied; for the rest race was. `races` says whether race is labelled at all.
+    `first` says whose gender was varied; for the rest race was. `races` and `smiles` say whether
+    race and expression are labelled at all: a reader that never learnt one cannot hold it.
     """
     gender = _binary(read[:, GENDER], (filled(aim)[:, GENDER] + 1) / 2)
     race = functional.cross_entropy(read[:, FIRST_RACE:], filled(aim)[:, FIRST_RACE:], reduction="none")
@@ -84,9 +85,10 @@ def keeping_loss(
         read[:, FIRST_RACE:], before[:, FIRST_RACE:].softmax(1), reduction="none"
     )
     age = (read[:, AGE] - before[:, AGE]) ** 2
+    smiling = _binary(read[:, SMILING], torch.sigmoid(before[:, SMILING]))
     reach = torch.where(first, gender, 0.2 * race)  # race is led by the groups' skin colours, see `tints_of`
     others = torch.where(first, same_race, same_gender) if races else torch.zeros_like(age)
-    hold = others + 2 * age
+    hold = others + 2 * age + (smiling if smiles else 0.0)
     return reach.mean(), hold.mean()
 
 

@@ -41,20 +41,20 @@ class RaceReader:
         return 1 / (1 + np.exp(-(embeddings @ self.coefficients + self.intercept)))
 
 
-def fit_race_reader(packed: Path, poles: Sequence[str]) -> RaceReader | None:
-    """Fit on the faces of two poles that were trained on; count right answers on those held out.
+def fit_race_reader(packed: Path, poles: Sequence[str], part: str = "held") -> RaceReader | None:
+    """Fit on the training faces of two poles; count right answers on those of `part`, the only others looked at.
 
     None where either pole has under LEAST labelled faces.
     """
     data = open_packed(packed)
     values, parts = data["values"], data["parts"]
-    first, second = (_pole(values, name) & (parts != "samples") for name in poles)
+    first, second = (_pole(values, name) & ((parts == "train") | (parts == part)) for name in poles)
     if min(first.sum(), second.sum()) < LEAST:
         return None
     wanted = np.flatnonzero(first | second)
     faces = _faces(data["jpegs"], data["ends"], wanted)
     embeddings = np.array([embed([face], TEMPLATE + MARGIN)[0] for face in faces])
-    held = parts[wanted] == "held"
+    held = parts[wanted] == part
     return fitted(embeddings[~held], second[wanted][~held], embeddings[held], second[wanted][held])
 
 

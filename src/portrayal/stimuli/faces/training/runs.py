@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -20,7 +21,8 @@ from portrayal.stimuli.faces.training.batches import Faces, read_packed
 from portrayal.stimuli.faces.training.sheet import save_sheet
 from portrayal.stimuli.faces.training.trainer import Plan, Trainer
 
-PEAK = 989.0  # TFLOP/s of one H200 in dense bf16, by its data sheet: what the printed share is of
+# TFLOP/s in dense bf16 by the data sheets; on another device the share is of an H200's, and the words say so.
+PEAK = 989.0
 SAVE = 60.0  # seconds between checkpoints, so that a killed run loses little
 
 
@@ -174,4 +176,4 @@ def _write_row(trainer: Trainer, path: Path, seconds: float) -> None:
         if new:
             writer.writeheader()
         writer.writerow(row)
-    print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
+    print(" ".join(f"{name}={value}" for name, value in row.items()), file=sys.stderr, flush=True)

@@ -56,7 +56,8 @@ class Trainer:
         self.faces = faces.to(device)
         if not plan.controls:
             self.faces.values[:, 1:] = torch.nan
-        self.races = bool(objective.known(self.faces.values)[:, -1].any())
+        labelled = objective.known(self.faces.values).any(0)
+        self.races, self.smiles = bool(labelled[-1]), bool(labelled[objective.SMILING])
         self.random = torch.Generator(device=device).manual_seed(plan.seed)
         self.mask = torch.from_numpy(oval()).float().to(device)[None, None]
         self.prior = objective.prior_of(self.faces.values)
@@ -220,7 +221,9 @@ class Trainer:
             with torch.no_grad():
                 before = reader(plain).float()
             pairs.append(
-                objective.keeping_loss(reader(after).float(), before, made["aim"], first, self.races)
+                objective.keeping_loss(
+                    reader(after).float(), before, made["aim"], first, self.races, self.smiles
+                )
             )
         reach, hold = (torch.stack(list(terms)).mean() for terms in zip(*pairs, strict=True))
         return reach, hold if self.plan.controls else 0 * hold
@@ -272,7 +275,7 @@ class Trainer:
             "decoder": self.averaged["decoder"],
             "reader": self.averaged["readers"][0],
         }
-        return {"step": self.step, "plan": asdict(self.plan)} | {
+        return {"step": self.step, "plan": asdict(self.plan), "smiles": self.smiles} | {
             name: {
                 key: (value.half() if value.numel() > 2048 else value).cpu()
                 for key, value in network.state_dict().items()
