@@ -23,6 +23,8 @@ from portrayal.stimuli.faces.identity import embed
 from portrayal.stimuli.faces.training.packed import open_packed
 from portrayal.stimuli.faces.training.prepare import MARGIN
 
+# While settings are chosen, the held-out faces are not looked at.
+LOOKED_AT = {"held": ("train", "choose", "held"), "choose": ("train", "choose")}
 LEAST = 40  # faces of each pole
 STRENGTH = 10.0  # inverse penalty: embeddings have length about 1
 
@@ -42,13 +44,13 @@ class RaceReader:
 
 
 def fit_race_reader(packed: Path, poles: Sequence[str], part: str = "held") -> RaceReader | None:
-    """Fit on the training faces of two poles; count right answers on those of `part`, the only others looked at.
+    """Fit on the training faces of two poles; count right answers on those of `part`.
 
     None where either pole has under LEAST labelled faces.
     """
     data = open_packed(packed)
     values, parts = data["values"], data["parts"]
-    first, second = (_pole(values, name) & ((parts == "train") | (parts == part)) for name in poles)
+    first, second = (_pole(values, name) & np.isin(parts, LOOKED_AT[part]) for name in poles)
     if min(first.sum(), second.sum()) < LEAST:
         return None
     wanted = np.flatnonzero(first | second)
