@@ -21,8 +21,9 @@ from portrayal.measures.captions import (
     words_included,
 )
 from portrayal.measures.captions.covariance import covariances
-from portrayal.measures.captions.mentions import with_synsets
+from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.options import Options
+from portrayal.measures.captions.people import is_person
 from portrayal.measures.captions.scenarios import scenarios
 from portrayal.measures.captions.stages import (
     BOXES,
@@ -245,6 +246,54 @@ def test_context_rules_name_what_stands_in_for_the_group() -> None:
     for name in ("Black men called boys", "a weapon wrongly mentioned with a Black person"):
         assert "stand" in rows_of(outcome, name)[0]["note"]
         assert "not the same" in rows_of(outcome, name)[0]["note"]
+
+
+ANIMALS = "Black people called animals"
+
+
+def test_a_human_is_a_person_and_no_animal() -> None:
+    assert is_person("human", "homo.n.02")
+    assert is_person("human", synset_of("human", "n"))
+    assert is_person("humans", synset_of("humans", "n"))
+    people = [(i, "skin", "darker", "annotators") for i in "1234"]
+    labels = {"1": ["person"], "2": ["person"], "3": ["person", "dog"], "4": ["person"]}
+    said = {"1": ["human"], "2": ["animal"], "3": ["animal"], "4": ["ape"]}
+    table = stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people)
+    outcome = context_rules.measure(table, OPTIONS)
+    # A human is none, the animal of image 3 is the dog; the animal of 2 and the ape of 4 can only be the person.
+    assert rows_of(outcome, ANIMALS)[0]["value"] == 0.5
+    assert sorted(outcome.cases["tuple"]) == ["animal", "ape"]
+    omitted = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert omitted["value"] == 0.75  # the human of image 1 is a person mentioned
+
+
+def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_could_tell() -> None:
+    people = [("1", "skin", "darker", "annotators")]
+    captions = {"1": ["man", "rifle"]}
+    weapon = "a weapon wrongly mentioned with a Black person"
+    for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
+        outcome = context_rules.measure(stages(said, people), OPTIONS)
+        row = rows_of(outcome, weapon)[0]
+        assert (row.get("value"), row["n"], row["n_missing"]) == (None, 0, 1)
+        assert "is left out" in row["note"]
+        assert weapon in outcome.missing
+        assert weapon in rows_of(outcome, context_rules.QUANTITY, group="all")[0]["note"]
+        assert rows_of(outcome, context_rules.QUANTITY, group="all")[0]["value"] == 0.0
+    both = context_rules.measure(
+        stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
+    )
+    assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
+    assert rows_of(both, weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+
+
+def test_diversity_stands_beside_every_demeaning_count() -> None:
+    people = [(i, "gender", "female", "annotators") for i in "12"]
+    said = {"1": ["girl"], "2": ["dog"]}
+    table = stages({HUMAN_CAPTIONS: {"1": ["woman"], "2": ["woman"]}, SYSTEM_CAPTIONS: said}, people)
+    for technique in (context_rules, people_mentioned, demeaning_words, identity_nouns):
+        counted = [r for r in technique.measure(table, OPTIONS).rows if r["n"]]
+        assert counted
+        assert all("captions are distinct" in r["note"] for r in counted), technique.__name__
 
 
 def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
