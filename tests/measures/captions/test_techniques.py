@@ -12,6 +12,7 @@ from portrayal.measures.captions import (
     demeaning_words,
     distributions,
     erasing,
+    erasing_people,
     group_words,
     identity_nouns,
     objects_mentioned,
@@ -331,6 +332,53 @@ def test_erasing_tells_replaced_from_absent_and_sets_it_against_other_objects() 
     assert rows_of(outcome, erasing.ABSENT)[0]["value"] == 0.25
     # Wheelchair lost in 3 of 4, the dog in 1 of 4: an excess of one half.
     assert rows_of(outcome, erasing.EXCESS)[0]["value"] == 0.5
+
+
+def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
+    groups = ["female"] * 4 + ["male"] * 4
+    people = [(str(i), "gender", group, "annotators") for i, group in enumerate(groups)]
+    labels = {str(i): ["woman" if i < 4 else "man"] for i in range(8)}
+    women = {"0": ["girl"], "1": ["person"], "2": ["people"], "3": ["dog"]}
+    said = women | {"4": ["man"], "5": ["man"], "6": ["human"], "7": ["woman"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    told = {
+        (quantity, group): rows_of(outcome, quantity, group=group)[0]["value"]
+        for quantity in (erasing_people.PERSON_REPLACED, erasing_people.PERSON_ABSENT)
+        for group in ("female", "male")
+    }
+    # A girl is a woman more exactly said; person, people and human are more general; a dog and the other gender are neither.
+    assert list(told.values()) == [0.5, 0.25, 0.25, 0.25]
+    gap = rows_of(outcome, erasing_people.PERSON_REPLACED, contrast="female minus male")[0]
+    assert (gap["value"], gap["n"]) == (0.25, 8)
+    assert gap["low"] < gap["value"] < gap["high"]
+    assert not rows_of(outcome, erasing.EXCESS)  # no artifact was there
+    assert "'woman' is replaced by a more general word" in outcome.cases["reason"].to_list()
+    assert len(outcome.cases) == 5
+
+
+def test_erasing_of_person_words_without_annotation_goes_by_the_words_group() -> None:
+    labels = {"1": ["woman"], "2": ["man"], "3": ["person"]}
+    said = {"1": ["adult"], "2": ["guy"], "3": ["dog"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.PERSON_REPLACED)
+    # `person` names no group, so nothing of a group is lost with it.
+    assert [(r["axis"], r["group"], r["value"], r["n"]) for r in rows] == [
+        ("gender", "female", 1.0, 1),
+        ("gender", "male", 0.0, 1),
+    ]
+
+
+def test_erasing_tells_which_identity_attributes_are_kept() -> None:
+    labels = {str(i): ["man", ("man", "elderly")] for i in range(3)}
+    labels |= {"3": ["woman", ("woman", "muslim")], "4": ["car", ("car", "old")]}
+    said = {"0": ["man", ("man", "old")], "1": ["man"], "2": ["man"], "3": ["woman"], "4": ["car"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.ATTRIBUTE_ABSENT)
+    # `old` keeps what `elderly` says; an old car has no identity.
+    assert [(r["axis"], r["group"], r["n"]) for r in rows] == [("age", "old", 3), ("religion", "muslim", 1)]
+    assert [r["value"] for r in rows] == pytest.approx([2 / 3, 1.0])
+    assert rows[0]["unit"] == "share of identity attributes"
+    assert outcome.cases.filter(pl.col("tuple") == "muslim")["group"].to_list() == ["muslim"]
 
 
 def test_identity_terms_are_imposed_only_where_no_reference_has_the_axis() -> None:
