@@ -150,7 +150,8 @@ def _broken(rule: Rule, stages: Stages, stage: str) -> pl.DataFrame:
 def _not_there(rule: Rule, found: pl.DataFrame, there: pl.DataFrame) -> pl.DataFrame:
     """Leave out what the truth has: anything the rule matches, or anything of the kind that was said."""
     known: dict[str, set[tuple[str, str | None]]] = {}
-    for image, word, synset in there.select("image", "word", "synset").iter_rows():
+    asked = there.filter(pl.col("image").is_in(found["image"].unique().to_list()))
+    for image, word, synset in asked.select("image", "word", "synset").iter_rows():
         known.setdefault(image, set()).add((word, synset))
     wrong = [
         not any(_matches(rule, *thing) or _is_a(*thing, synset) for thing in known.get(image, ()))

@@ -3,7 +3,7 @@
 Person words (`woman`, `grandfather`) are the nouns of the identity list. Each is in the caption (the same synset or one under
 it, or another listed word of its group), replaced (only a word above it, such as `adult`, `person` or `people`), or absent.
 Identity attributes (`elderly`, `muslim`) are the list's adjectives said of a person: kept where the caption has any
-term of their axis and group, else absent. There is no better word above an adjective, so none is replaced.
+term of their axis and group, else absent. WordNet has nothing above an adjective, so none is ever replaced.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl
     listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
     nouns = stages.at(truth, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
     there = nouns.join(listed, on="term").select("image", "word", "synset", "axis", "group").unique()
-    table = there.join(_captions(stages, stage), on="image").sort("image", "caption", "axis", "word")
+    table = there.join(_captions(stages, stage), on="image").sort("image", "caption", "axis", "group", "word")
     said = _said_people(stages, stage)
     named = set(
         identity_terms(stages, stage, options).select("image", "caption", "axis", "group").iter_rows()
@@ -91,7 +91,9 @@ def attribute_fates(stages: Stages, stage: str, truth: str, options: Options) ->
         on=["image", "caption", "axis", "group"],
         how="left",
     )
-    return table.with_columns(pl.col("fate").fill_null(ABSENT)).sort("image", "caption", "axis", "word")
+    return table.with_columns(pl.col("fate").fill_null(ABSENT)).sort(
+        "image", "caption", "axis", "group", "word"
+    )
 
 
 def _captions(stages: Stages, stage: str) -> pl.DataFrame:
