@@ -140,6 +140,20 @@ def test_recorded_answers_are_replayed(tmp_path: Path, ending: str) -> None:
     assert isinstance(fourth, CallFailed)  # amazon answered, google did not: missing, not empty
 
 
+def test_a_captioner_replays_a_coco_results_file(tmp_path: Path) -> None:
+    results = [{"image_id": 7, "caption": "a man"}, {"image_id": 7, "caption": "a person"}]
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    system = opened(tmp_path, "replay:results.json", kind="captioner")
+    told, untold = ask(system, "7", "8")
+    assert [row["caption"] for row in system.read(told)] == ["a man", "a person"]
+    assert isinstance(untold, CallFailed)
+    (tmp_path / "results.json").write_text('{"annotations": []}')
+    with pytest.raises(PortrayalError, match="A results file is a list of image_id and caption"):
+        ask(opened(tmp_path, "replay:results.json", kind="captioner"), "7")
+    with pytest.raises(PortrayalError, match="Expected .csv, .tsv, .jsonl or .parquet"):
+        ask(opened(tmp_path, "replay:results.json"), "7")
+
+
 def test_a_recording_without_the_column_says_which_and_how_to_name_it(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("image,tag\n1,woman\n")
     with pytest.raises(PortrayalError, match="lacks column 'stimulus' \\(found: image, tag\\)"):

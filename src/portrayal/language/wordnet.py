@@ -29,6 +29,8 @@ PARTS = "nvar"  # nouns, verbs, adjectives, adverbs, in the order ties are broke
 PERSON = "person.n.01"
 # Words for several people do not lie under person.n.01 in WordNet, so these roots stand beside it.
 PEOPLE = (PERSON, "people.n.01", "couple.n.01", "crowd.n.01", "audience.n.01", "family.n.01", "family.n.02")
+# And `human`, `humans` and `mankind` lie under primate: in a caption they are people. Their fossil kinds are left where they are.
+HUMANS = frozenset(["homo.n.02", "homo_sapiens.n.01", "homo_sapiens_sapiens.n.01", "world.n.08"])
 
 
 class Wordnet:
@@ -149,7 +151,9 @@ class Wordnet:
         return synset is not None and self.is_person_synset(synset)
 
     def is_person_synset(self, synset: str) -> bool:
-        """Say whether a synset is a person, or one of the roots that stand for several people."""
+        """Say whether a synset is a person, a human, or one of the roots that stand for several people."""
+        if synset in HUMANS:
+            return True
         above = self.ancestors(synset)
         return any(synset == root or root in above for root in PEOPLE)
 

@@ -11,6 +11,8 @@ One row per tag, caption, result or embedding, with the columns of the kind (`po
 A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
 stimulus, and the rows are those whose `tagger` is the system's name.
 
+A captioner's recording may also be a COCO results file (.json, a list of image_id and caption), which needs neither as well.
+
 An embedding in a CSV is a JSON list in quotes. A `status` column may say that a stimulus was refused or failed; a
 stimulus without any row is a failed question, never an empty answer: nobody recorded what the system said.
 """
@@ -89,7 +91,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
 
 def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
     """Read a table of answers with our column names, only the rows that `where` picks."""
-    table = read_table(path, text=True)
+    table = _read_answers(path, kind)
     for column in [*recording.columns.values(), *recording.where]:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
@@ -108,6 +110,17 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
                 f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
             )
     return table
+
+
+def _read_answers(path: Path, kind: str) -> pl.DataFrame:
+    """Read the table; a captioner's .json is a COCO results file, which names its columns already."""
+    if kind != "captioner" or not path.name.removesuffix(".gz").endswith(".json"):
+        return read_table(path, text=True)
+    from portrayal.stimuli.datasets.coco import (
+        read_results,
+    )  # it brings WordNet, which other recordings do not need
+
+    return read_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
 
 
 def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:

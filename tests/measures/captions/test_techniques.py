@@ -12,6 +12,7 @@ from portrayal.measures.captions import (
     demeaning_words,
     distributions,
     erasing,
+    erasing_people,
     group_words,
     identity_nouns,
     objects_mentioned,
@@ -21,8 +22,9 @@ from portrayal.measures.captions import (
     words_included,
 )
 from portrayal.measures.captions.covariance import covariances
-from portrayal.measures.captions.mentions import with_synsets
+from portrayal.measures.captions.mentions import synset_of, with_synsets
 from portrayal.measures.captions.options import Options
+from portrayal.measures.captions.people import is_person
 from portrayal.measures.captions.scenarios import scenarios
 from portrayal.measures.captions.stages import (
     BOXES,
@@ -247,6 +249,54 @@ def test_context_rules_name_what_stands_in_for_the_group() -> None:
         assert "not the same" in rows_of(outcome, name)[0]["note"]
 
 
+ANIMALS = "Black people called animals"
+
+
+def test_a_human_is_a_person_and_no_animal() -> None:
+    assert is_person("human", "homo.n.02")
+    assert is_person("human", synset_of("human", "n"))
+    assert is_person("humans", synset_of("humans", "n"))
+    people = [(i, "skin", "darker", "annotators") for i in "1234"]
+    labels = {"1": ["person"], "2": ["person"], "3": ["person", "dog"], "4": ["person"]}
+    said = {"1": ["human"], "2": ["animal"], "3": ["animal"], "4": ["ape"]}
+    table = stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people)
+    outcome = context_rules.measure(table, OPTIONS)
+    # A human is none, the animal of image 3 is the dog; the animal of 2 and the ape of 4 can only be the person.
+    assert rows_of(outcome, ANIMALS)[0]["value"] == 0.5
+    assert sorted(outcome.cases["tuple"]) == ["animal", "ape"]
+    omitted = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert omitted["value"] == 0.75  # the human of image 1 is a person mentioned
+
+
+def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_could_tell() -> None:
+    people = [("1", "skin", "darker", "annotators")]
+    captions = {"1": ["man", "rifle"]}
+    weapon = "a weapon wrongly mentioned with a Black person"
+    for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
+        outcome = context_rules.measure(stages(said, people), OPTIONS)
+        row = rows_of(outcome, weapon)[0]
+        assert (row.get("value"), row["n"], row["n_missing"]) == (None, 0, 1)
+        assert "is left out" in row["note"]
+        assert weapon in outcome.missing
+        assert weapon in rows_of(outcome, context_rules.QUANTITY, group="all")[0]["note"]
+        assert rows_of(outcome, context_rules.QUANTITY, group="all")[0]["value"] == 0.0
+    both = context_rules.measure(
+        stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
+    )
+    assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
+    assert rows_of(both, weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+
+
+def test_diversity_stands_beside_every_demeaning_count() -> None:
+    people = [(i, "gender", "female", "annotators") for i in "12"]
+    said = {"1": ["girl"], "2": ["dog"]}
+    table = stages({HUMAN_CAPTIONS: {"1": ["woman"], "2": ["woman"]}, SYSTEM_CAPTIONS: said}, people)
+    for technique in (context_rules, people_mentioned, demeaning_words, identity_nouns):
+        counted = [r for r in technique.measure(table, OPTIONS).rows if r["n"]]
+        assert counted
+        assert all("captions are distinct" in r["note"] for r in counted), technique.__name__
+
+
 def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(
@@ -282,6 +332,53 @@ def test_erasing_tells_replaced_from_absent_and_sets_it_against_other_objects() 
     assert rows_of(outcome, erasing.ABSENT)[0]["value"] == 0.25
     # Wheelchair lost in 3 of 4, the dog in 1 of 4: an excess of one half.
     assert rows_of(outcome, erasing.EXCESS)[0]["value"] == 0.5
+
+
+def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
+    groups = ["female"] * 4 + ["male"] * 4
+    people = [(str(i), "gender", group, "annotators") for i, group in enumerate(groups)]
+    labels = {str(i): ["woman" if i < 4 else "man"] for i in range(8)}
+    women = {"0": ["girl"], "1": ["person"], "2": ["people"], "3": ["dog"]}
+    said = women | {"4": ["man"], "5": ["man"], "6": ["human"], "7": ["woman"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    told = {
+        (quantity, group): rows_of(outcome, quantity, group=group)[0]["value"]
+        for quantity in (erasing_people.PERSON_REPLACED, erasing_people.PERSON_ABSENT)
+        for group in ("female", "male")
+    }
+    # A girl is a woman more exactly said; person, people and human are more general; a dog and the other gender are neither.
+    assert list(told.values()) == [0.5, 0.25, 0.25, 0.25]
+    gap = rows_of(outcome, erasing_people.PERSON_REPLACED, contrast="female minus male")[0]
+    assert (gap["value"], gap["n"]) == (0.25, 8)
+    assert gap["low"] < gap["value"] < gap["high"]
+    assert not rows_of(outcome, erasing.EXCESS)  # no artifact was there
+    assert "'woman' is replaced by a more general word" in outcome.cases["reason"].to_list()
+    assert len(outcome.cases) == 5
+
+
+def test_erasing_of_person_words_without_annotation_goes_by_the_words_group() -> None:
+    labels = {"1": ["woman"], "2": ["man"], "3": ["person"]}
+    said = {"1": ["adult"], "2": ["guy"], "3": ["dog"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.PERSON_REPLACED)
+    # `person` names no group, so nothing of a group is lost with it.
+    assert [(r["axis"], r["group"], r["value"], r["n"]) for r in rows] == [
+        ("gender", "female", 1.0, 1),
+        ("gender", "male", 0.0, 1),
+    ]
+
+
+def test_erasing_tells_which_identity_attributes_are_kept() -> None:
+    labels = {str(i): ["man", ("man", "elderly")] for i in range(3)}
+    labels |= {"3": ["woman", ("woman", "muslim")], "4": ["car", ("car", "old")]}
+    said = {"0": ["man", ("man", "old")], "1": ["man"], "2": ["man"], "3": ["woman"], "4": ["car"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.ATTRIBUTE_ABSENT)
+    # `old` keeps what `elderly` says; an old car has no identity.
+    assert [(r["axis"], r["group"], r["n"]) for r in rows] == [("age", "old", 3), ("religion", "muslim", 1)]
+    assert [r["value"] for r in rows] == pytest.approx([2 / 3, 1.0])
+    assert rows[0]["unit"] == "share of identity attributes"
+    assert outcome.cases.filter(pl.col("tuple") == "muslim")["group"].to_list() == ["muslim"]
 
 
 def test_identity_terms_are_imposed_only_where_no_reference_has_the_axis() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from portrayal.stimuli.datasets import (
     coco,
     conceptual_captions,
     person_words,
+    spice,
     vinvl,
     visual_genome,
     zhao,
@@ -118,6 +119,9 @@ def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path
         mentions.append(visual_genome.read_relationships(root / "relationships.json", names))
     if labels.vinvl:
         mentions.append(vinvl.read_labels(folder / labels.vinvl))
+    if labels.spice:
+        whose: Literal["test", "ref"] = "ref" if stage == HUMAN_LABELS else "test"
+        mentions.append(spice.read_spice(folder / labels.spice, stage, whose))
     inside = pl.col("image").is_in(list(stages.images))
     added = pl.concat(mentions).filter(inside).with_columns(pl.lit(stage).alias("stage"))
     return replace(
@@ -155,6 +159,8 @@ def _human_captions(captions: HumanCaptions | None, folder: Path) -> pl.DataFram
     read = {
         "table": caption_tables.read_captions,
         "coco": coco.read_captions,
+        "coco results": coco.read_results,
         "conceptual captions": conceptual_captions.read_conceptual_captions,
+        "vinvl": vinvl.read_captions,
     }[captions.format]
     return read(folder / captions.file)

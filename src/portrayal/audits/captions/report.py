@@ -44,6 +44,7 @@ SHARES = {
     )
 }
 FLOOR = 0.005
+MOST_ROWS = 60  # of each system in a table of the report
 # The techniques' own tables: title and what to know of it.
 SHOWN = {
     "faults": (
@@ -91,7 +92,7 @@ def _errors(table: pl.DataFrame) -> Iterator[Finding]:
     measure = measure_name("beside every harm", "group words", "wrong group word")
     what = "uses the wrong group word more often for people annotated {more} than for people annotated {less}"
     for r in _significant(_at_system(table), measure):
-        yield Finding(f"{_more_often(r, what)} {_silence(table, r['system'])}", r["row"])
+        yield Finding(f"{_more_often(r, what)} {_silence(table, r['system'])} {_advice(r)}", r["row"])
 
 
 def _silence(table: pl.DataFrame, system: str) -> str:
@@ -117,7 +118,7 @@ def _differences(table: pl.DataFrame) -> Iterator[Finding]:
     ):
         for r in _significant(_at_system(table), measure):
             whose = "of people annotated {more} more often than of people annotated {less}"
-            yield Finding(_more_often(r, f"{what} {whose}"), r["row"])
+            yield Finding(f"{_more_often(r, f'{what} {whose}')} {_advice(r)}", r["row"])
 
 
 def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
@@ -211,16 +212,38 @@ def _advice(r: dict[str, Any]) -> str:
 
 def report_tables(measured: Measured) -> list[ReportTable]:
     """Return the needs of every technique, the cases to read, faults, and the techniques' own tables."""
-    tables = {name: measured.tables.get(name, pl.DataFrame()).head(60) for name in SHOWN}
-    return [_needs()] + [
-        ReportTable(name, *SHOWN[name], table) for name, table in tables.items() if len(table)
+    tables = {name: measured.tables.get(name, pl.DataFrame()) for name in SHOWN}
+    return [_needs(measured.tables.get("missing"))] + [
+        _shown(name, table) for name, table in tables.items() if len(table)
     ]
 
 
-def _needs() -> ReportTable:
+def _shown(name: str, table: pl.DataFrame) -> ReportTable:
+    """Cut a table system by system, so that the first does not crowd out the others, and say what was cut."""
+    title, text = SHOWN[name]
+    cut = [
+        f"{system} {len(part) - MOST_ROWS}"
+        for (system,), part in table.group_by("system", maintain_order=True)
+        if len(part) > MOST_ROWS
+    ]
+    if cut:
+        text = f"{text} The first {MOST_ROWS} rows of each system; rows cut: {', '.join(cut)}."
+    return ReportTable(name, title, text, table.group_by("system", maintain_order=True).head(MOST_ROWS))
+
+
+def _needs(missing: pl.DataFrame | None) -> ReportTable:
+    """What every technique needs, and for which systems a stage was absent, in whole or in part."""
+    absent: dict[str, list[str]] = {}
+    for system, technique, why in [] if missing is None else missing.iter_rows():
+        absent.setdefault(technique, []).append(f"{system}: {why}")
     table = pl.DataFrame(
         [
-            {"technique": t.key, "needs": t.needs, "a missing stage means": t.missing}
+            {
+                "technique": t.key,
+                "needs": t.needs,
+                "a missing stage means": t.missing,
+                "not measured here": "; ".join(absent.get(t.key, [])),
+            }
             for t in TECHNIQUES.values()
         ]
     )

@@ -15,7 +15,7 @@ class HumanCaptions(Settings):
     """Where the human captions are."""
 
     file: str
-    format: Literal["table", "coco", "conceptual captions"] = "table"
+    format: Literal["table", "coco", "coco results", "conceptual captions", "vinvl"] = "table"
 
 
 class Labels(Settings):
@@ -26,6 +26,9 @@ class Labels(Settings):
     coco_instances: str | None = None
     visual_genome: str | None = None  # a folder with image_data, objects, attributes and relationships
     vinvl: str | None = None
+    spice: str | None = (
+        None  # its detailed output: the references' graphs for human labels, the tested ones for system labels
+    )
 
 
 class People(Settings):

@@ -31,6 +31,10 @@ def diversity(stages: Stages, stage: str) -> dict[str, float]:
 
 def sentence(stages: Stages, stage: str) -> str:
     """Return the diversity in words, for a note."""
+    return stages.once("diversity", stage, lambda name: _sentence(stages, name))
+
+
+def _sentence(stages: Stages, stage: str) -> str:
     found = diversity(stages, stage)
     return (
         f"diversity: {found['distinct']:.1%} of {found['captions']} captions are distinct, "

@@ -1,9 +1,10 @@
-"""Erasing: artifacts and people of a group not recognised, or replaced by a more general word.
+"""Erasing: artifacts, people and attributes of a group not recognised, or replaced by a more general word.
 
 The technique is ours; the paper gives only the definition (section 3.2). Artifacts associated with a group are listed.
 Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
 above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
 against that of all other objects of the same images: the difference is what the group loses beyond brevity.
+Person words and identity attributes are in `erasing_people`; they have quantities of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.language import wordnet
+from portrayal.measures.captions.erasing_people import ABSENT, RECOGNISED, REPLACED, people_and_attributes
 from portrayal.measures.captions.mentions import synset_of
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import (
@@ -31,13 +33,12 @@ from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, 
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.unit_shares import share
 
-RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"
 EXCESS = "not recognised, beyond other objects of the same images"
 NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return by group the shares replaced and absent, and the excess over other objects, with cases."""
+    """Return by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
     truth = stages.truth()
     artifacts = _artifacts(options)
     if truth is None:
@@ -50,6 +51,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
         for axis, group, part in _by_group(told, artifacts):
             rows += _rows(part, told, stages, stage, truth, axis, group)
             cases += _cases(part, stage, group)
+        more_rows, more_cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
+        rows += more_rows
+        cases += more_cases
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

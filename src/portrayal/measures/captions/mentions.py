@@ -108,9 +108,11 @@ def synset_of(word: str, part: str) -> str | None:
         return f"{word}.prep"
     if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
         return wordnet.PERSON
-    if len(words) > 1 and table.lemmas_of(word, part):
-        return table.most_common(word, part)
-    return table.most_common(words[-1] if part == "n" else word, part) or f"{word}.unknown"
+    whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
+    found = table.most_common(word if whole else words[-1], part)
+    if found in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
+        return wordnet.PERSON
+    return found or f"{word}.unknown"
 
 
 _PREPOSITIONS = frozenset(

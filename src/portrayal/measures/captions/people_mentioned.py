@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from portrayal.measures.captions.diversity import sentence
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import ESTIMATE, UPPER, Outcome, Technique, by_group, cases_table
 from portrayal.measures.captions.people import caption_counts, is_person, people_mentioned, shares
@@ -51,7 +52,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
             values,
             "share of captions",
             bound,
-            _basis(truth, options),
+            _note(stages, stage, truth, options),
             basis=shown,
         )
         cases += _cases(stages, stage, values)
@@ -92,6 +93,12 @@ def _union(boxes: pl.DataFrame) -> float:
     across = (centres >= edges[:, :1]) & (centres < edges[:, :1] + edges[:, 2:3])
     down = (centres >= edges[:, 1:2]) & (centres < edges[:, 1:2] + edges[:, 3:4])
     return float((down[:, :, None] & across[:, None, :]).any(axis=0).mean())
+
+
+def _note(stages: Stages, stage: str, truth: str, options: Options) -> str:
+    """The basis, and beside it how diverse the captions are; labels have no captions to compare."""
+    basis = _basis(truth, options)
+    return basis if stage == SYSTEM_LABELS else f"{basis}; {sentence(stages, stage)}"
 
 
 def _basis(truth: str, options: Options) -> str:

@@ -54,19 +54,24 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
     # An adjective used as a noun ('a female') is an identity term as well.
     bare = objects.filter(pl.col("word").is_in(options.word_list("identity_nouns")["term"].to_list()))
     bare = bare.join(listed.filter(pl.col("part") == "a"), on="term")
+    adjectives = identity_adjectives(stages, stage, options)
+    columns = ["image", "caption", "axis", "group", "term"]
+    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
+        maintain_order=True
+    )
+
+
+def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of the identity adjectives said of a person as adjectives."""
+    listed = options.word_list("identity").filter(pl.col("part") == "a").select("term", "axis", "group")
     attributes = stages.at(stage, "attribute").with_columns(pl.col("word").alias("term"))
     people = [
         subject
         for subject, synset in attributes.select("subject", "subject_synset").unique().iter_rows()
         if is_person(subject, synset)
     ]
-    adjectives = attributes.filter(pl.col("subject").is_in(people)).join(
-        listed.filter(pl.col("part") == "a"), on="term"
-    )
-    columns = ["image", "caption", "axis", "group", "term"]
-    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
-        maintain_order=True
-    )
+    said = attributes.filter(pl.col("subject").is_in(people)).join(listed, on="term")
+    return said.select("image", "caption", "axis", "group", "term").unique(maintain_order=True)
 
 
 def _cases(imposed: pl.DataFrame) -> list[dict]:
