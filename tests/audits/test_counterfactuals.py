@@ -76,11 +76,27 @@ def test_the_report_has_curves_strips_tables_and_findings(run: Path):
     assert all(measured.results.row(finding.row, named=True)["value"] is not None for finding in findings)
 
 
-def test_strips_show_generated_people_only(tmp_path: Path):
+@pytest.mark.parametrize("consent", ["signed form 7", "generated from photographs of our staff"])
+def test_strips_show_generated_people_only(tmp_path: Path, consent: str):
     make_folder(tmp_path, 3)
-    (tmp_path / "study.toml").write_text(STUDY.format(consent="signed form 7"))
+    (tmp_path / "study.toml").write_text(STUDY.format(consent=consent))
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     assert not [path for path in (tmp_path / "run" / "charts").iterdir() if "strip" in path.name]
+
+
+def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Path):
+    make_folder(tmp_path, 4)
+    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+        pl.col("content").str.split("/").list.last().alias("file"),
+        pl.when(pl.col("picture") == "person3").then(pl.lit("18-25")).otherwise(pl.lit("30-39")).alias("age"),
+    )
+    rows.select("file", "picture", "attribute", "value", "age").write_csv(tmp_path / "series" / "series.csv")
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    measured = flow.read_measured(flow.existing_run(tmp_path / "run"))
+    assert measured.tables["left_out"].rows() == [("person3", "labelled under 20", True)]
+    assert "1 picture(s) were left out: labelled under 20." in measured.warnings
+    assert "person3" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
 def test_plain_concepts_can_be_kept():

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import built
+from portrayal.audits.counterfactuals.stimuli import built, given
 from portrayal.errors import PortrayalError
 from portrayal.study import Study
 from portrayal.table_files import read_csv
@@ -26,12 +26,16 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         "search": shipped_table("image_search_gender"),
         "repeats": study.repeats,
     }
-    if not settings.series:
-        from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
+    if settings.series:
+        return {**found, "left_out": given(study)[1]}
+    from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
 
-        folder = built(study)
-        found |= {"checks": pl.read_parquet(folder / CHECKS), "left_out": pl.read_parquet(folder / LEFT_OUT)}
-    return found
+    folder = built(study)
+    return {
+        **found,
+        "checks": pl.read_parquet(folder / CHECKS),
+        "left_out": pl.read_parquet(folder / LEFT_OUT),
+    }
 
 
 def _shares(path: Path) -> pl.DataFrame:

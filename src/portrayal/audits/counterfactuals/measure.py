@@ -35,13 +35,22 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 
 def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
     """Return what strips may be drawn from: generated people only, whatever else the study shows."""
-    generated = stimuli.filter(pl.col("consent").str.to_lowercase().str.starts_with("generated"))
+    generated = stimuli.filter(pl.col("consent") == "generated")
     return generated.select("picture", "person", "attribute", "value", "condition", "content", "stimulus")
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:
+    """Count who was left out, by reason, and who was used without evidence of adulthood."""
+    from portrayal.stimuli.faces.build import UNSEEN
+
     counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
-    return [f"{number} picture(s) were not manipulated: {reason}." for reason, number in counted.iter_rows()]
+    lines = [f"{number} picture(s) were left out: {reason}." for reason, number in counted.iter_rows()]
+    unseen = left_out.filter(pl.col("reason") == UNSEEN).height
+    return (
+        [*lines, f"{unseen} picture(s) were used without evidence of adulthood: {UNSEEN}."]
+        if unseen
+        else lines
+    )
 
 
 def _nothing() -> pl.DataFrame:

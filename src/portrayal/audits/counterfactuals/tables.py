@@ -56,8 +56,8 @@ def report_tables(measured: Measured) -> list[ReportTable]:
     labels = measured.tables["labels"]
     left_out = ReportTable(
         "left_out",
-        "Pictures not manipulated, and pictures with several faces",
-        "Named, with the reason.",
+        "Pictures left out, and pictures with a note",
+        "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
     return [*_checks(measured), *_poles(labels), _absent(labels), left_out, _search_gaps()]
