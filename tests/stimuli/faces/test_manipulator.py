@@ -21,7 +21,7 @@ from portrayal.stimuli.faces.build import (
     build,
     prepared,
 )
-from portrayal.stimuli.faces.checks import checks_table, failures, monotone, read_series
+from portrayal.stimuli.faces.checks import COLUMNS, checks_table, failures, monotone, read_series
 from portrayal.stimuli.faces.generated import generated_people
 from portrayal.stimuli.faces.model import SHIPPED, open_manipulator
 from portrayal.stimuli.faces.series import Series, make_series
@@ -89,6 +89,23 @@ def test_a_failed_check_is_a_warning(series: Series):
     assert any("perceived gender moves" in text for text in failures(table))
     identity = table.filter(table["check"] == "identity stays").row(0, named=True)
     assert identity["passed"] is None and "not done" in identity["note"]  # never passes silently
+    assert any(
+        text.startswith("Manipulation check not done: identity stays (gender): needs")
+        for text in failures(table)
+    )
+
+
+def test_a_check_not_done_is_named_once_for_all_attributes():
+    rows = [("identity stays", "gender", "not done: no part"), ("identity stays", "race", "not done: no part"),
+            ("latent code", "gender", "not done: no probe"), ("lightness", "race", "says only how skin moves")]  # fmt: skip
+    table = pl.DataFrame(
+        [{**dict.fromkeys(COLUMNS), "check": check, "attribute": attribute, "note": note} for check, attribute, note in rows],
+        schema=COLUMNS,
+    )  # fmt: skip
+    assert failures(table) == [
+        "Manipulation check not done: identity stays (gender, race): no part.",
+        "Manipulation check not done: latent code (gender): no probe.",
+    ]
 
 
 def test_a_probe_far_above_chance_is_a_warning(series: Series):

@@ -25,6 +25,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         "shares": shares,
         "search": shipped_table("image_search_gender"),
         "repeats": study.repeats,
+        "method": study.family.method,
     }
     if settings.series:
         return {**found, "left_out": given(study)[1]}

@@ -16,7 +16,11 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, and put failed manipulation checks at the top."""
     from portrayal.stimuli.faces.checks import failures
 
-    options = Options(settings.cluster, evidence.inputs.get("repeats", 1), settings.draws, evidence.seed)
+    told = evidence.inputs
+    options = Options(
+        settings.cluster, told.get("repeats", 1), settings.draws, evidence.seed,
+        method=told.get("method", "benjamini-hochberg"),
+    )  # fmt: skip
     rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
     tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
     checks = evidence.inputs.get("checks")

@@ -19,6 +19,7 @@ from portrayal.measures.counterfactuals.world import (
 )
 
 ENDS = {"gender": ("feminine", "masculine"), "race": ("the first pole", "the second pole")}
+MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
     "label",
@@ -53,7 +54,7 @@ def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
 
 def report_tables(measured: Measured) -> list[ReportTable]:
     """Return the tables of a report."""
-    labels = measured.tables["labels"]
+    labels = _as_in_results(measured)
     left_out = ReportTable(
         "left_out",
         "Pictures left out, and pictures with a note",
@@ -61,6 +62,24 @@ def report_tables(measured: Measured) -> list[ReportTable]:
         measured.tables["left_out"],
     )
     return [*_checks(measured), *_poles(labels), _absent(labels), left_out, _search_gaps()]
+
+
+def _as_in_results(measured: Measured) -> pl.DataFrame:
+    """Return the labels with the corrected p of the results, whatever family and method the study declares."""
+    judged = measured.results.filter(pl.col("measure") == "slope").select(
+        "system", pl.col("group").alias("attribute"), pl.col("contrast").alias("label"), "p_adjusted"
+    )
+    labels = measured.tables["labels"].drop("p_adjusted")
+    return labels.join(judged, on=["system", "attribute", "label"], how="left", maintain_order="left")
+
+
+def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
+    """Cut a table to the first rows of each system (and attribute), so that no system hides another; say what was cut."""
+    place = pl.int_range(pl.len()).over(list(each))
+    kept = table.filter(place < MOST)
+    lost = table.filter(place >= MOST).group_by(list(each), maintain_order=True).len()
+    cut = [f"{number} of {', '.join(names)}" for *names, number in lost.iter_rows()]
+    return kept, f" Only the first {MOST} of each are shown; left out here: {'; '.join(cut)}." if cut else ""
 
 
 def _checks(measured: Measured) -> list[ReportTable]:
@@ -73,20 +92,24 @@ def _checks(measured: Measured) -> list[ReportTable]:
 def _poles(labels: pl.DataFrame) -> list[ReportTable]:
     """Return, for each attribute measured, the steepest labels of either end."""
     return [
-        ReportTable(
-            f"{attribute}_{name.rpartition(' ')[2]}", f"Labels that come with {name} faces", _words(attribute, name),
-            steepest(labels, attribute, sign).head(60),
-        )
+        _pole(labels, attribute, sign, name)
         for attribute, names in ENDS.items()
         for sign, name in zip((-1, 1), names, strict=True)
         if (labels["attribute"] == attribute).any()
-    ]  # fmt: skip
+    ]
+
+
+def _pole(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTable:
+    kept, cut = first_of_each(steepest(labels, attribute, sign), "system")
+    stem = f"{attribute}_{name.rpartition(' ')[2]}"
+    return ReportTable(stem, f"Labels that come with {name} faces", _words(attribute, name) + cut, kept)
 
 
 def _absent(labels: pl.DataFrame) -> ReportTable:
     table = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
     text = "They have no normalised slope; their raw rates are in the results."
-    return ReportTable("absent", "Labels absent at the centre", text, table.head(60))
+    kept, cut = first_of_each(table, "system", "attribute")
+    return ReportTable("absent", "Labels absent at the centre", text + cut, kept)
 
 
 def _search_gaps() -> ReportTable:
@@ -154,7 +177,7 @@ def _words(attribute: str, name: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
         f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
-        f"Benjamini-Hochberg over all labels, the paper's p, and whether the label passes the paper's filters "
+        f"the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters "
         f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
         f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
     )
