@@ -15,6 +15,7 @@ from portrayal.stimuli.faces.build import UNSEEN, YOUNG, prepared
 from portrayal.stimuli.faces.detect import closest_to_centre, find_faces
 from portrayal.stimuli.faces.folder import folder_stimuli, read_folder
 from portrayal.stimuli.faces.generated import generated_people
+from portrayal.stimuli.faces.occupations import read_people
 from portrayal.stimuli.faces.reader import read_face
 from portrayal.stimuli.faces.series import require_consent
 from portrayal.stimuli.faces.sources import (
@@ -215,6 +216,33 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
     monkeypatch.setattr("portrayal.stimuli.faces.suitability.read_face", lambda *_: (0.5, 19.0))
     stimuli, left_out = read_folder(tmp_path)
     assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
+
+
+def test_people_of_occupations_are_read(tmp_path: Path, portrait: Image.Image):
+    for occupation in ("nurse", "pilot"):
+        (tmp_path / occupation).mkdir()
+    portrait.save(tmp_path / "nurse" / "a.png")
+    Image.new("RGB", (64, 64)).save(tmp_path / "pilot" / "b.png")
+    (tmp_path / "pilot" / "c.jpg").write_bytes(b"no picture")
+    read = read_people(tmp_path)
+    assert read["occupation"].to_list() == ["nurse", "pilot", "pilot"]
+    assert read["reason"].to_list() == ["", "no face", "unreadable picture"]
+    said = read["read"][0]
+    assert (said == "Female") == (read["female"][0] >= 0.5) and read["read"].null_count() == 2
+    (tmp_path / "labelled.csv").write_text(f"file,group\nnurse/a.png,{said}\n")
+    assert read_people(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
+
+
+def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
+    with pytest.raises(PortrayalError, match="Expected a folder of pictures for each occupation"):
+        read_people(tmp_path)
+    table = tmp_path / "people.csv"
+    table.write_text("file,occupation\na.png,nurse\n")
+    with pytest.raises(PortrayalError, match=r"names 'a\.png', which is not there"):
+        read_people(table)
+    table.write_text("file\na.png\n")
+    with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
+        read_people(table)
 
 
 def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):

@@ -32,7 +32,7 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     tables |= {"left_out": evidence.inputs.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
     tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
     tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
-    world = world_rows(tables["labels"], evidence.inputs["shares"], evidence.inputs["search"])
+    world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
     extra = results([*world, *check_rows(checks)])
     return Measured(pl.concat([rows, extra]), tables, [*warnings, *_left_out(tables["left_out"])])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from portrayal.measures.counterfactuals.rows import PAPER_P, PAPER_SLOPE, STEM
 from portrayal.measures.counterfactuals.world import (
     correlation,
     gaps,
+    race_shares,
     representation,
     shipped_table,
     slopes_and_shares,
@@ -132,19 +133,19 @@ def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def world_rows(
+    labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame, poles: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
     """Yield how slopes go with search shares, and how search goes with the workforce."""
     base = {"audit": STEM, "n_missing": 0}
-    slopes = labels.filter((pl.col("attribute") == "gender") & pl.col("slope").is_not_null())
-    joined = slopes_and_shares(slopes, shares)
-    for (system,), mine in joined.group_by("system", maintain_order=True):
-        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
-        if np.isfinite(ends.value):
-            yield {
-                **base, "system": system, "measure": "slope_share_correlation", "group": "gender", "value": ends.value,
-                "contrast": "slopes and masculine shares in image search", "low": ends.low, "high": ends.high, "p": p, "n": n,
-                "unit": "Pearson r",
-            }  # fmt: skip
+    yield from _slope_share_rows(labels, "gender", shares, "slopes and masculine shares in image search")
+    whose = (
+        "shares of people read as White"
+        if list(poles[1:]) == ["White"]
+        else "shares of people not read as White"
+    )
+    about_race = f"slopes and {whose} in image search (Table 4)"
+    yield from _slope_share_rows(labels, "race", race_shares(poles), about_race)
     ends, p, n = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
     yield {
         **base, "system": "image search (Kay et al. 2015)", "measure": "search_labour_correlation", "group": "women",
@@ -152,6 +153,21 @@ def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame)
         "p": p, "n": n, "unit": "Pearson r",
     }  # fmt: skip
     yield from _line_rows(search, base)
+
+
+def _slope_share_rows(
+    labels: pl.DataFrame, attribute: str, shares: pl.DataFrame, contrast: str
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
+    slopes = labels.filter((pl.col("attribute") == attribute) & pl.col("slope").is_not_null())
+    for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
+        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
+        if np.isfinite(ends.value):
+            yield {
+                "audit": STEM, "n_missing": 0, "system": system, "measure": "slope_share_correlation", "group": attribute,
+                "value": ends.value, "contrast": contrast, "low": ends.low, "high": ends.high, "p": p, "n": n,
+                "unit": "Pearson r",
+            }  # fmt: skip
 
 
 def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
