@@ -148,6 +148,15 @@ def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Pat
     assert "person3" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_run_is_measured_again_where_its_pictures_are_gone(tmp_path: Path):
+    make_folder(tmp_path, 3)
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    (tmp_path / "series").rename(tmp_path / "elsewhere")
+    measured = flow.measure(tmp_path / "run")
+    assert any("who was left out of it is not known" in text for text in measured.warnings)
+
+
 def test_plain_concepts_can_be_kept():
     labels = pl.DataFrame(
         {"system": ["a"] * 2, "attribute": ["gender"] * 2, "label": ["Face", "Nurse"], "slope": [-0.2, -0.1], "low": [None] * 2,

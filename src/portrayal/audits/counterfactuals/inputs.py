@@ -28,7 +28,9 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         "method": study.family.method,
     }
     if settings.series:
-        return {**found, "left_out": given(study)[1]}
+        # A recorded run is measured again where its pictures may be gone; the report then says what is not known.
+        there = (study.folder / settings.series).is_dir()
+        return {**found, "left_out": given(study)[1]} if there else found
     from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
 
     folder = built(study)

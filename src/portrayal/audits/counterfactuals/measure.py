@@ -26,6 +26,8 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     checks = evidence.inputs.get("checks")
     if checks is None:
         warnings.insert(0, "The series were made elsewhere: no manipulation check was done here.")
+        if "left_out" not in told:
+            warnings.insert(1, "The folder of series is not there: who was left out of it is not known.")
     else:
         tables["checks"] = checks
         warnings = [*failures(checks), *warnings]
