@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.audits import get_audit
-from portrayal.audits.counterfactuals.tables import label_table, steepest
+from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.measures.counterfactuals.world import shipped_table
 from portrayal.stimuli.faces.attributes import steps
 from portrayal.stimuli.faces.build import MANIFEST
@@ -33,14 +34,17 @@ use = "phantom:counterfactuals"
 """
 
 
-def make_folder(folder: Path, pictures: int = 24) -> None:
+def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = ("gender",)) -> None:
     """A folder of series of plain squares; the phantom reads its manifest."""
     inside = folder / "series"
     inside.mkdir()
     for picture in range(pictures):
-        for place, value in enumerate(steps("gender")):
-            colour = (picture * 10, place * 30, 100)
-            Image.new("RGB", (8, 8), colour).save(inside / f"person{picture}_gender_{value:+.2f}.png")
+        for attribute in attributes:
+            for place, value in enumerate(steps(attribute)):
+                colour = (picture * 10, place * 30, 100 + len(attribute))
+                Image.new("RGB", (8, 8), colour).save(
+                    inside / f"person{picture}_{attribute}_{value:+.2f}.png"
+                )
     folder_stimuli(inside, "drawn", "", "generated").write_parquet(inside / MANIFEST)
 
 
@@ -76,11 +80,81 @@ def test_the_report_has_curves_strips_tables_and_findings(run: Path):
     assert all(measured.results.row(finding.row, named=True)["value"] is not None for finding in findings)
 
 
-def test_strips_show_generated_people_only(tmp_path: Path):
+@pytest.mark.parametrize("consent", ["signed form 7", "generated from photographs of our staff"])
+def test_strips_show_generated_people_only(tmp_path: Path, consent: str):
     make_folder(tmp_path, 3)
-    (tmp_path / "study.toml").write_text(STUDY.format(consent="signed form 7"))
+    (tmp_path / "study.toml").write_text(STUDY.format(consent=consent))
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     assert not [path for path in (tmp_path / "run" / "charts").iterdir() if "strip" in path.name]
+
+
+@pytest.fixture(scope="module")
+def two_systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("two")
+    make_folder(folder, 12, ("gender", "race"))
+    second = '[[systems]]\nname = "second"\nuse = "phantom:counterfactuals"\n[systems.parameters]\nseed = 1\n'
+    (folder / "study.toml").write_text(STUDY.format(consent="generated") + second)
+    flow.audit(folder / "study.toml", folder / "run", quiet=True)
+    return folder / "run"
+
+
+def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
+    measured = flow.read_measured(flow.existing_run(two_systems))
+    slopes = measured.results.filter(pl.col("measure") == "slope")
+    key = ["system", "attribute", "label"]
+    ours = measured.tables["labels"].select(*key, "p_adjusted").sort(key)
+    theirs = slopes.select(
+        "system", pl.col("group").alias("attribute"), pl.col("contrast").alias("label"), "p_adjusted"
+    ).sort(key)
+    assert ours["system"].n_unique() == 2 and ours["attribute"].n_unique() == 2
+    assert ours.equals(theirs)
+    # A study may declare another correction: then the report's tables still say what the results say.
+    holm = measured.results.with_columns(pl.lit(0.5).alias("p_adjusted"))
+    tables = report_tables(replace(measured, results=holm))
+    shown = next(table.table for table in tables if table.name == "gender_feminine")
+    assert set(shown["p_adjusted"]) == {0.5} and shown["system"].n_unique() == 2
+
+
+def test_curves_are_drawn_for_race_too(two_systems: Path):
+    charts = {path.stem for path in (two_systems / "charts").glob("*.png")}
+    for attribute in ("gender", "race"):
+        assert any(f"sensitivity-{attribute}-Nurse" in name for name in charts)
+
+
+def test_no_system_hides_another_in_a_table():
+    labels = [f"label {place:02}" for place in range(70)]
+    table = pl.DataFrame(
+        {"system": ["a"] * 70 + ["b"] * 2, "attribute": ["gender"] * 72, "label": [*labels, "x", "y"]}
+    )
+    kept, cut = first_of_each(table, "system")
+    assert kept["system"].to_list() == ["a"] * 60 + ["b"] * 2
+    assert "left out here: 10 of a." in cut
+    kept, cut = first_of_each(table.head(3), "system", "attribute")
+    assert kept.height == 3 and not cut
+
+
+def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Path):
+    make_folder(tmp_path, 4)
+    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+        pl.col("content").str.split("/").list.last().alias("file"),
+        pl.when(pl.col("picture") == "person3").then(pl.lit("18-25")).otherwise(pl.lit("30-39")).alias("age"),
+    )
+    rows.select("file", "picture", "attribute", "value", "age").write_csv(tmp_path / "series" / "series.csv")
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    measured = flow.read_measured(flow.existing_run(tmp_path / "run"))
+    assert measured.tables["left_out"].rows() == [("person3", "labelled under 20", True)]
+    assert "1 picture(s) were left out: labelled under 20." in measured.warnings
+    assert "person3" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_run_is_measured_again_where_its_pictures_are_gone(tmp_path: Path):
+    make_folder(tmp_path, 3)
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    (tmp_path / "series").rename(tmp_path / "elsewhere")
+    measured = flow.measure(tmp_path / "run")
+    assert any("who was left out of it is not known" in text for text in measured.warnings)
 
 
 def test_plain_concepts_can_be_kept():

@@ -257,6 +257,18 @@ def test_a_series_without_a_centre_is_refused(random_present: np.ndarray):
         list(blocks(stimuli, responses))
 
 
+@pytest.mark.parametrize("values", [[-1, 0, 1, 2], [-2, 0, 1], [-2, -0.5, 0, 0.5, 2]])
+def test_lopsided_or_uneven_steps_are_refused(values: list[float]):
+    stimuli, responses = answers(np.ones((3, len(values), 1)), np.array(values, dtype=float), ["Nurse"])
+    with pytest.raises(PortrayalError, match="symmetric around 0 and evenly spaced"):
+        list(blocks(stimuli, responses))
+
+
+def test_values_written_with_two_decimals_are_evenly_spaced():
+    stimuli, responses = answers(np.ones((3, 7, 1)), SEVEN.round(2), ["Nurse"])
+    assert len(next(iter(blocks(stimuli, responses))).values) == 7
+
+
 def test_a_table_without_steps_is_refused():
     with pytest.raises(PortrayalError, match="stimuli lacks column 'picture'"):
         list(blocks(pl.DataFrame({"stimulus": ["a"]}), pl.DataFrame()))

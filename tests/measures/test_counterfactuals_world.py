@@ -6,14 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from portrayal.audits.counterfactuals.tables import world_rows
 from portrayal.errors import PortrayalError
 from portrayal.measures.counterfactuals.world import (
+    confusion_counts,
     corrected_share,
     correlation,
     gaps,
     masculine_shares,
+    race_shares,
     representation,
     shares_by_occupation,
+    shares_through_reader,
     shipped_table,
     slopes_and_shares,
 )
@@ -79,6 +83,55 @@ def test_a_readers_error_is_corrected_by_hand():
     first, second = corrected_share(np.array([42, 58]), confusion)
     assert first.value == pytest.approx(0.4) and second.value == pytest.approx(0.6)
     assert first.low < 0.4 < first.high
+
+
+def test_shares_through_a_reader_by_hand():
+    # As above: 42 of 100 nurses are read as women by a reader right 9 times in 10, so 40% are.
+    said = ["Female"] * 42 + ["Male"] * 58 + [None] * 3
+    read = pl.DataFrame({"occupation": ["nurse"] * 103 + ["pilot"], "read": [*said, None]})
+    labelled = pl.DataFrame(
+        {"group": ["Female"] * 100 + ["Male"] * 100 + [None, "Male"],
+         "read": (["Female"] * 90 + ["Male"] * 10) + (["Female"] * 10 + ["Male"] * 90) + ["Male", None]}
+    )  # fmt: skip
+    assert confusion_counts(labelled, ("Female", "Male")).tolist() == [[90, 10], [10, 90]]
+    table = shares_through_reader(read, labelled, draws=199)
+    nurse, pilot = table.filter(pl.col("group") == "Female").iter_rows(named=True)
+    assert nurse["share"] == pytest.approx(0.4) and nurse["low"] < 0.4 < nurse["high"]
+    assert (nurse["n"], nurse["n_missing"]) == (100, 3)
+    assert (pilot["share"], pilot["n"], pilot["n_missing"]) == (None, 0, 1)
+
+
+def test_race_shares_rise_with_the_value():
+    # Table 4: 20% of basketball players in image search are read as White.
+    def of(*poles: str) -> dict[str, float]:
+        return dict(race_shares(poles).iter_rows())
+
+    assert of("White", "Black")["basketball player"] == pytest.approx(0.8)
+    assert of("Black", "White")["basketball player"] == pytest.approx(0.2)
+    assert not of("Black", "Indian") and not of()
+
+
+def test_race_slopes_are_held_against_table_four():
+    table = race_shares(("White", "Black")).head(5)
+    labels = pl.DataFrame(
+        {
+            "system": ["a"] * 5,
+            "attribute": ["race"] * 5,
+            "label": table["occupation"],
+            "slope": table["share"] * 2,
+        }
+    )
+    rows = list(
+        world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["White", "Black"])
+    )
+    row = next(row for row in rows if row["measure"] == "slope_share_correlation")
+    assert (
+        row["group"] == "race"
+        and row["value"] == pytest.approx(1.0)
+        and "not read as White" in row["contrast"]
+    )
+    none = world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["Black", "Indian"])
+    assert "slope_share_correlation" not in {row["measure"] for row in none}
 
 
 def test_a_reader_known_less_well_is_less_certain():

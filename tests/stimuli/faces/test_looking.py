@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,20 @@ import pytest
 from PIL import Image, ImageDraw
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.faces.build import prepared
+from portrayal.stimuli.faces.build import UNSEEN, YOUNG, prepared
 from portrayal.stimuli.faces.detect import closest_to_centre, find_faces
-from portrayal.stimuli.faces.folder import folder_stimuli
+from portrayal.stimuli.faces.folder import folder_stimuli, read_folder
 from portrayal.stimuli.faces.generated import generated_people
+from portrayal.stimuli.faces.occupations import read_people
 from portrayal.stimuli.faces.reader import read_face
 from portrayal.stimuli.faces.series import require_consent
-from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures, read_pictures
+from portrayal.stimuli.faces.sources import (
+    check_pictures,
+    labelled_age,
+    labelled_young,
+    openpeople_pictures,
+    read_pictures,
+)
 from portrayal.stimuli.faces.suitability import look
 from portrayal.stimuli.faces.training.loaders import celeba, fairface, portraits
 from portrayal.stimuli.faces.training.prepare import prepare, values_of
@@ -100,7 +108,8 @@ def test_whoever_the_reader_puts_under_twenty_is_left_out(
 def test_generated_people_labelled_from_eighteen_are_left_out():
     # P009 is labelled 18-25: no evidence of being 20.
     assert "P009" not in {face.name for face in portraits()}
-    assert "P009" not in check_pictures(openpeople_pictures())["person"].to_list()
+    ages = dict(check_pictures(openpeople_pictures()).select("person", "age").iter_rows())
+    assert [person for person, age in ages.items() if labelled_young(age)] == ["P009"]
 
 
 @pytest.mark.parametrize(
@@ -125,15 +134,21 @@ def test_a_table_of_pictures(tmp_path: Path):
         "file,source,consent,age\na.png,mine,signed,30\nb.png,mine,signed,18-25\nc.png,mine,signed,\n"
     )
     table = read_pictures(tmp_path / "pictures.csv")
-    assert table["picture"].to_list() == [
-        "a.png",
-        "c.png",
-    ]  # b may be 18: left out; c waits for the age reader
+    # b may be 18: it stays in the table so that it is named among those left out; c waits for the age reader.
+    assert [labelled_young(age) for age in table["age"]] == [False, True, False]
     (tmp_path / "bad.csv").write_text("file,source,consent\na.png,mine,\n")
     with pytest.raises(PortrayalError, match="no consent entry"):
         read_pictures(tmp_path / "bad.csv")
     with pytest.raises(PortrayalError, match="no table of pictures"):
         read_pictures(tmp_path / "none.csv")
+
+
+def test_labelled_ages():
+    assert labelled_age("more than 70", "a.png") == 70 and labelled_age(" 30 - 39 ", "a.png") == 30
+    assert labelled_age(None, "a.png") is None and labelled_age("34.5", "a.png") == 34.5
+    for unreadable in ("adult", "nan", "-5", "20-old"):
+        with pytest.raises(PortrayalError, match=r"'a\.png' has the age"):
+            labelled_age(unreadable, "a.png")
 
 
 def test_a_folder_of_series_by_file_names(tmp_path: Path):
@@ -165,6 +180,86 @@ def test_a_folder_of_series_by_table(tmp_path: Path):
         folder_stimuli(tmp_path)
     with pytest.raises(PortrayalError, match="no series in"):
         folder_stimuli(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("attribute", ["Age", "AGE", "youth", "", "hair"])
+def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: str):
+    Image.new("RGB", (8, 8)).save(tmp_path / "x.png")
+    table = tmp_path / "series.csv"
+    table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
+    with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
+        folder_stimuli(tmp_path)
+    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,Race,-2,s,generated\n")
+    assert folder_stimuli(tmp_path)["attribute"].to_list() == ["race"]
+    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
+    with pytest.raises(PortrayalError, match="Expected a number"):
+        folder_stimuli(tmp_path)
+
+
+def test_a_file_named_after_age_is_refused_and_not_passed_over(tmp_path: Path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "anna_Age_1.png")
+    with pytest.raises(PortrayalError, match="age is never varied"):
+        folder_stimuli(tmp_path, "s", "", "generated")
+
+
+def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
+    tmp_path: Path, portrait: Image.Image, monkeypatch: pytest.MonkeyPatch
+):
+    Image.new("RGB", (64, 64)).save(tmp_path / "square.png")
+    portrait.save(tmp_path / "face.png")
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    rows = [("square", "labelled", "20-29"), ("square", "young", "10-19"), ("face", "seen", ""), ("square", "unseen", ""),
+            ("broken", "unreadable", "")]  # fmt: skip
+    lines = [f"{file}.png,{picture},gender,0,s,generated,{age}" for file, picture, age in rows]
+    (tmp_path / "series.csv").write_text(
+        "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
+    )
+    stimuli, left_out = read_folder(tmp_path)
+    assert stimuli["picture"].to_list() == ["labelled", "seen", "unseen", "unreadable"]
+    assert left_out.rows() == [
+        ("young", YOUNG, True),
+        ("unseen", UNSEEN, False),
+        ("unreadable", UNSEEN, False),
+    ]
+    portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
+    monkeypatch.setattr("portrayal.stimuli.faces.suitability.read_face", lambda *_: (0.5, 19.0))
+    stimuli, left_out = read_folder(tmp_path)
+    assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
+
+
+def test_people_of_occupations_are_read(tmp_path: Path, portrait: Image.Image):
+    for occupation in ("nurse", "pilot"):
+        (tmp_path / occupation).mkdir()
+    portrait.save(tmp_path / "nurse" / "a.png")
+    Image.new("RGB", (64, 64)).save(tmp_path / "pilot" / "b.png")
+    (tmp_path / "pilot" / "c.jpg").write_bytes(b"no picture")
+    read = read_people(tmp_path)
+    assert read["occupation"].to_list() == ["nurse", "pilot", "pilot"]
+    assert read["reason"].to_list() == ["", "no face", "unreadable picture"]
+    said = read["read"][0]
+    assert (said == "Female") == (read["female"][0] >= 0.5) and read["read"].null_count() == 2
+    (tmp_path / "labelled.csv").write_text(f"file,group\nnurse/a.png,{said}\n")
+    assert read_people(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
+
+
+def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
+    with pytest.raises(PortrayalError, match="Expected a folder of pictures for each occupation"):
+        read_people(tmp_path)
+    table = tmp_path / "people.csv"
+    table.write_text("file,occupation\na.png,nurse\n")
+    with pytest.raises(PortrayalError, match=r"names 'a\.png', which is not there"):
+        read_people(table)
+    table.write_text("file\na.png\n")
+    with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
+        read_people(table)
+
+
+def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):
+    (tmp_path / "labels.csv").write_text("file,age,gender,race\n1.jpg,20-29,Male,White\n")
+    with tarfile.open(tmp_path / "faces.tar", "w"):
+        pass
+    with pytest.raises(PortrayalError, match=r"faces\.tar holds no picture '1\.jpg'"):
+        list(fairface(tmp_path))
 
 
 def test_fairface_layout_leaves_the_young_out(tmp_path: Path):

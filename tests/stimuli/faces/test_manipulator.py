@@ -6,16 +6,26 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.faces.build import CHECKS, MANIFEST, Recipe, build, prepared
-from portrayal.stimuli.faces.checks import checks_table, failures, monotone, read_series
+from portrayal.stimuli.faces.build import (
+    CHECKS,
+    LEFT_OUT,
+    MANIFEST,
+    UNREADABLE,
+    YOUNG,
+    Recipe,
+    build,
+    prepared,
+)
+from portrayal.stimuli.faces.checks import COLUMNS, checks_table, failures, monotone, read_series
 from portrayal.stimuli.faces.generated import generated_people
 from portrayal.stimuli.faces.model import SHIPPED, open_manipulator
 from portrayal.stimuli.faces.series import Series, make_series
-from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures
+from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures, read_pictures
 from portrayal.stimuli.faces.suitability import Look, look
 
 
@@ -79,6 +89,23 @@ def test_a_failed_check_is_a_warning(series: Series):
     assert any("perceived gender moves" in text for text in failures(table))
     identity = table.filter(table["check"] == "identity stays").row(0, named=True)
     assert identity["passed"] is None and "not done" in identity["note"]  # never passes silently
+    assert any(
+        text.startswith("Manipulation check not done: identity stays (gender): needs")
+        for text in failures(table)
+    )
+
+
+def test_a_check_not_done_is_named_once_for_all_attributes():
+    rows = [("identity stays", "gender", "not done: no part"), ("identity stays", "race", "not done: no part"),
+            ("latent code", "gender", "not done: no probe"), ("lightness", "race", "says only how skin moves")]  # fmt: skip
+    table = pl.DataFrame(
+        [{**dict.fromkeys(COLUMNS), "check": check, "attribute": attribute, "note": note} for check, attribute, note in rows],
+        schema=COLUMNS,
+    )  # fmt: skip
+    assert failures(table) == [
+        "Manipulation check not done: identity stays (gender, race): no part.",
+        "Manipulation check not done: latent code (gender): no probe.",
+    ]
 
 
 def test_a_probe_far_above_chance_is_a_warning(series: Series):
@@ -103,6 +130,37 @@ def test_series_are_made_once_and_named(tmp_path: Path):
     assert len(list(folder.glob("*.png"))) == 8 and (folder / CHECKS).exists()
     assert build(pictures, open_manipulator(), recipe, tmp_path) == folder
     assert (folder / MANIFEST).stat().st_mtime_ns == made
+
+
+def test_whoever_is_labelled_young_and_what_is_unreadable_is_left_out_by_name(tmp_path: Path):
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    (tmp_path / "pictures.csv").write_text(
+        "file,source,consent,age\nbroken.png,mine,signed,18-25\nbroken.png,mine,signed,30\n"
+    )
+    folder = build(read_pictures(tmp_path / "pictures.csv"), open_manipulator(), Recipe(), tmp_path / "out")
+    left_out = pl.read_parquet(folder / LEFT_OUT)
+    assert left_out["reason"].to_list() == [YOUNG, UNREADABLE] and left_out["left_out"].all()
+    assert pl.read_parquet(folder / MANIFEST).is_empty()
+
+
+def test_a_missing_picture_is_named(tmp_path: Path):
+    (tmp_path / "pictures.csv").write_text("file,source,consent\nnowhere.png,mine,signed\n")
+    with pytest.raises(PortrayalError, match=r"'nowhere\.png' is not at"):
+        build(read_pictures(tmp_path / "pictures.csv"), open_manipulator(), Recipe(), tmp_path / "out")
+
+
+@pytest.mark.parametrize("column", ["source", "license", "consent", "person"])
+def test_another_word_about_a_picture_is_another_build(tmp_path: Path, column: str):
+    (tmp_path / "a.png").write_bytes(b"one")
+    (tmp_path / "pictures.csv").write_text("file,source,consent\na.png,mine,generated\n")
+    pictures, model = read_pictures(tmp_path / "pictures.csv"), open_manipulator()
+    first = build(pictures, model, Recipe(), tmp_path / "out")
+    assert (
+        build(pictures.with_columns(pl.lit("other").alias(column)), model, Recipe(), tmp_path / "out")
+        != first
+    )
+    (tmp_path / "a.png").write_bytes(b"two")  # as long as before
+    assert build(pictures, model, Recipe(), tmp_path / "out") != first
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path):

@@ -53,30 +53,32 @@ def _slope_charts(measured: Measured) -> list[Chart]:
 
 
 def _curve_charts(measured: Measured) -> list[Chart]:
-    """Figure 5 for the chosen labels, or the steepest three of the gender axis."""
+    """Figure 5 for the chosen labels, or the steepest three of each axis."""
     rates = measured.tables["rates"].filter(pl.col("normalised").is_not_null())
-    chosen = measured.tables["chosen"]["label"].to_list() or _steep(measured.tables["labels"])
+    chosen = measured.tables["chosen"]["label"].to_list()
     charts = []
-    for label in chosen:
-        drawn = rates.filter(
-            (pl.col("label").str.to_lowercase() == label.lower()) & (pl.col("attribute") == "gender")
-        )
-        if drawn.height:
-            charts.append(
-                Chart(
-                    file_name("sensitivity", label),
-                    f"Sensitivity of {label!r} to the gender cue",
-                    "The label's rate over the source images at each value, as a multiple of its rate at the neutral centre, "
-                    "with Wilson's 95% band (Figure 5 of the paper).",
-                    lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
-                                    x_axis=AXES["gender"], y_axis="rate relative to the centre"),
-                )
-            )  # fmt: skip
+    for attribute in ("gender", "race"):
+        for label in chosen or _steep(measured.tables["labels"], attribute):
+            named = pl.col("label").str.to_lowercase() == label.lower()
+            drawn = rates.filter(named & (pl.col("attribute") == attribute))
+            if drawn.height:
+                charts.append(_curve(drawn, label, attribute))
     return charts
 
 
-def _steep(labels: pl.DataFrame, count: int = 3) -> list[str]:
-    mine = labels.filter((pl.col("attribute") == "gender") & pl.col("shown") & pl.col("low").is_not_null())
+def _curve(drawn: pl.DataFrame, label: str, attribute: str) -> Chart:
+    return Chart(
+        file_name("sensitivity", attribute, label),
+        f"Sensitivity of {label!r} to the {attribute} cue",
+        "The label's rate over the source images at each value, as a multiple of its rate at the neutral centre, "
+        "with Wilson's 95% band (Figure 5 of the paper).",
+        lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
+                        x_axis=AXES[attribute], y_axis="rate relative to the centre"),
+    )  # fmt: skip
+
+
+def _steep(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]:
+    mine = labels.filter((pl.col("attribute") == attribute) & pl.col("shown") & pl.col("low").is_not_null())
     return (
         mine.sort(pl.col("slope").abs(), descending=True)["label"]
         .unique(maintain_order=True)

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import built
+from portrayal.audits.counterfactuals.stimuli import built, given
 from portrayal.errors import PortrayalError
 from portrayal.study import Study
 from portrayal.table_files import read_csv
@@ -25,13 +25,20 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         "shares": shares,
         "search": shipped_table("image_search_gender"),
         "repeats": study.repeats,
+        "method": study.family.method,
     }
-    if not settings.series:
-        from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
+    if settings.series:
+        # A recorded run is measured again where its pictures may be gone; the report then says what is not known.
+        there = (study.folder / settings.series).is_dir()
+        return {**found, "left_out": given(study)[1]} if there else found
+    from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
 
-        folder = built(study)
-        found |= {"checks": pl.read_parquet(folder / CHECKS), "left_out": pl.read_parquet(folder / LEFT_OUT)}
-    return found
+    folder = built(study)
+    return {
+        **found,
+        "checks": pl.read_parquet(folder / CHECKS),
+        "left_out": pl.read_parquet(folder / LEFT_OUT),
+    }
 
 
 def _shares(path: Path) -> pl.DataFrame:

@@ -16,32 +16,47 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, and put failed manipulation checks at the top."""
     from portrayal.stimuli.faces.checks import failures
 
-    options = Options(settings.cluster, evidence.inputs.get("repeats", 1), settings.draws, evidence.seed)
+    told = evidence.inputs
+    options = Options(
+        settings.cluster, told.get("repeats", 1), settings.draws, evidence.seed,
+        method=told.get("method", "benjamini-hochberg"),
+    )  # fmt: skip
     rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
     tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
     checks = evidence.inputs.get("checks")
     if checks is None:
         warnings.insert(0, "The series were made elsewhere: no manipulation check was done here.")
+        if "left_out" not in told:
+            warnings.insert(1, "The folder of series is not there: who was left out of it is not known.")
     else:
         tables["checks"] = checks
         warnings = [*failures(checks), *warnings]
     tables |= {"left_out": evidence.inputs.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
     tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
     tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
-    world = world_rows(tables["labels"], evidence.inputs["shares"], evidence.inputs["search"])
+    world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
     extra = results([*world, *check_rows(checks)])
     return Measured(pl.concat([rows, extra]), tables, [*warnings, *_left_out(tables["left_out"])])
 
 
 def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
     """Return what strips may be drawn from: generated people only, whatever else the study shows."""
-    generated = stimuli.filter(pl.col("consent").str.to_lowercase().str.starts_with("generated"))
+    generated = stimuli.filter(pl.col("consent") == "generated")
     return generated.select("picture", "person", "attribute", "value", "condition", "content", "stimulus")
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:
+    """Count who was left out, by reason, and who was used without evidence of adulthood."""
+    from portrayal.stimuli.faces.build import UNSEEN
+
     counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
-    return [f"{number} picture(s) were not manipulated: {reason}." for reason, number in counted.iter_rows()]
+    lines = [f"{number} picture(s) were left out: {reason}." for reason, number in counted.iter_rows()]
+    unseen = left_out.filter(pl.col("reason") == UNSEEN).height
+    return (
+        [*lines, f"{unseen} picture(s) were used without evidence of adulthood: {UNSEEN}."]
+        if unseen
+        else lines
+    )
 
 
 def _nothing() -> pl.DataFrame:

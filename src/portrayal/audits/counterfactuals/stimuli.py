@@ -15,11 +15,12 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     """Make the series, or take those of a folder."""
     settings: CounterfactualsSettings = study.settings
     if settings.series:
-        from portrayal.stimuli.faces.folder import folder_stimuli
-
-        return folder_stimuli(
-            study.folder / settings.series, settings.source, settings.license, settings.consent
-        )
+        taken = given(study)[0]
+        if taken.is_empty():
+            raise PortrayalError(
+                f"everybody in {settings.series} is left out: nobody there is taken for an adult."
+            )
+        return taken
     from portrayal.stimuli.faces.build import MANIFEST
 
     made = pl.read_parquet(built(study) / MANIFEST)
@@ -28,6 +29,15 @@ def make_stimuli(study: Study) -> pl.DataFrame:
             "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md."
         )
     return made
+
+
+def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the stimuli of the folder a study names, and who was left out of it."""
+    from portrayal.stimuli.faces.folder import read_folder
+
+    settings: CounterfactualsSettings = study.settings
+    folder = study.folder / str(settings.series)
+    return read_folder(folder, settings.source, settings.license, settings.consent)
 
 
 def built(study: Study) -> Path:

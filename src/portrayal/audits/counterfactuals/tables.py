@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from portrayal.measures.counterfactuals.rows import PAPER_P, PAPER_SLOPE, STEM
 from portrayal.measures.counterfactuals.world import (
     correlation,
     gaps,
+    race_shares,
     representation,
     shipped_table,
     slopes_and_shares,
 )
 
 ENDS = {"gender": ("feminine", "masculine"), "race": ("the first pole", "the second pole")}
+MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
     "label",
@@ -53,14 +55,32 @@ def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
 
 def report_tables(measured: Measured) -> list[ReportTable]:
     """Return the tables of a report."""
-    labels = measured.tables["labels"]
+    labels = _as_in_results(measured)
     left_out = ReportTable(
         "left_out",
-        "Pictures not manipulated, and pictures with several faces",
-        "Named, with the reason.",
+        "Pictures left out, and pictures with a note",
+        "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
     return [*_checks(measured), *_poles(labels), _absent(labels), left_out, _search_gaps()]
+
+
+def _as_in_results(measured: Measured) -> pl.DataFrame:
+    """Return the labels with the corrected p of the results, whatever family and method the study declares."""
+    judged = measured.results.filter(pl.col("measure") == "slope").select(
+        "system", pl.col("group").alias("attribute"), pl.col("contrast").alias("label"), "p_adjusted"
+    )
+    labels = measured.tables["labels"].drop("p_adjusted")
+    return labels.join(judged, on=["system", "attribute", "label"], how="left", maintain_order="left")
+
+
+def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
+    """Cut a table to the first rows of each system (and attribute), so that no system hides another; say what was cut."""
+    place = pl.int_range(pl.len()).over(list(each))
+    kept = table.filter(place < MOST)
+    lost = table.filter(place >= MOST).group_by(list(each), maintain_order=True).len()
+    cut = [f"{number} of {', '.join(names)}" for *names, number in lost.iter_rows()]
+    return kept, f" Only the first {MOST} of each are shown; left out here: {'; '.join(cut)}." if cut else ""
 
 
 def _checks(measured: Measured) -> list[ReportTable]:
@@ -73,20 +93,24 @@ def _checks(measured: Measured) -> list[ReportTable]:
 def _poles(labels: pl.DataFrame) -> list[ReportTable]:
     """Return, for each attribute measured, the steepest labels of either end."""
     return [
-        ReportTable(
-            f"{attribute}_{name.rpartition(' ')[2]}", f"Labels that come with {name} faces", _words(attribute, name),
-            steepest(labels, attribute, sign).head(60),
-        )
+        _pole(labels, attribute, sign, name)
         for attribute, names in ENDS.items()
         for sign, name in zip((-1, 1), names, strict=True)
         if (labels["attribute"] == attribute).any()
-    ]  # fmt: skip
+    ]
+
+
+def _pole(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTable:
+    kept, cut = first_of_each(steepest(labels, attribute, sign), "system")
+    stem = f"{attribute}_{name.rpartition(' ')[2]}"
+    return ReportTable(stem, f"Labels that come with {name} faces", _words(attribute, name) + cut, kept)
 
 
 def _absent(labels: pl.DataFrame) -> ReportTable:
     table = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
     text = "They have no normalised slope; their raw rates are in the results."
-    return ReportTable("absent", "Labels absent at the centre", text, table.head(60))
+    kept, cut = first_of_each(table, "system", "attribute")
+    return ReportTable("absent", "Labels absent at the centre", text + cut, kept)
 
 
 def _search_gaps() -> ReportTable:
@@ -109,19 +133,19 @@ def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def world_rows(
+    labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame, poles: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
     """Yield how slopes go with search shares, and how search goes with the workforce."""
     base = {"audit": STEM, "n_missing": 0}
-    slopes = labels.filter((pl.col("attribute") == "gender") & pl.col("slope").is_not_null())
-    joined = slopes_and_shares(slopes, shares)
-    for (system,), mine in joined.group_by("system", maintain_order=True):
-        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
-        if np.isfinite(ends.value):
-            yield {
-                **base, "system": system, "measure": "slope_share_correlation", "group": "gender", "value": ends.value,
-                "contrast": "slopes and masculine shares in image search", "low": ends.low, "high": ends.high, "p": p, "n": n,
-                "unit": "Pearson r",
-            }  # fmt: skip
+    yield from _slope_share_rows(labels, "gender", shares, "slopes and masculine shares in image search")
+    whose = (
+        "shares of people read as White"
+        if list(poles[1:]) == ["White"]
+        else "shares of people not read as White"
+    )
+    about_race = f"slopes and {whose} in image search (Table 4)"
+    yield from _slope_share_rows(labels, "race", race_shares(poles), about_race)
     ends, p, n = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
     yield {
         **base, "system": "image search (Kay et al. 2015)", "measure": "search_labour_correlation", "group": "women",
@@ -129,6 +153,21 @@ def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame)
         "p": p, "n": n, "unit": "Pearson r",
     }  # fmt: skip
     yield from _line_rows(search, base)
+
+
+def _slope_share_rows(
+    labels: pl.DataFrame, attribute: str, shares: pl.DataFrame, contrast: str
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
+    slopes = labels.filter((pl.col("attribute") == attribute) & pl.col("slope").is_not_null())
+    for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
+        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
+        if np.isfinite(ends.value):
+            yield {
+                "audit": STEM, "n_missing": 0, "system": system, "measure": "slope_share_correlation", "group": attribute,
+                "value": ends.value, "contrast": contrast, "low": ends.low, "high": ends.high, "p": p, "n": n,
+                "unit": "Pearson r",
+            }  # fmt: skip
 
 
 def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -154,7 +193,7 @@ def _words(attribute: str, name: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
         f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
-        f"Benjamini-Hochberg over all labels, the paper's p, and whether the label passes the paper's filters "
+        f"the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters "
         f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
         f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
     )

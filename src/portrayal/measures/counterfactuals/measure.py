@@ -48,7 +48,7 @@ def measure_counterfactuals(
     """
     found = [estimate(block, options) for block in blocks(stimuli, responses)]
     rows = [row for each in found for row in _rows(each, options)]
-    tables = {"labels": _labels_table(found), "rates": _rates_table(found)}
+    tables = {"labels": _labels_table(found, options.method), "rates": _rates_table(found)}
     rows += _placebo_rows(tables["labels"])
     return results(rows), tables, _warnings(tables["labels"])
 
@@ -60,10 +60,18 @@ def _rows(found: BlockSlopes, options: Options) -> Iterator[dict[str, Any]]:
         yield {**row, "measure": f"{PLACEBO}_{row['measure']}"} if placebo else row
 
 
-def _labels_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
+def _labels_table(found: Sequence[BlockSlopes], method: str) -> pl.DataFrame:
     """One row per label: what Tables 1, 2, 5 and 6 are cut from."""
     parts = [_label_columns(each) for each in found]
-    return pl.concat(parts) if parts else pl.DataFrame()
+    return _corrected(pl.concat(parts), method) if parts else pl.DataFrame()
+
+
+def _corrected(labels: pl.DataFrame, method: str) -> pl.DataFrame:
+    """Correct p over all labels of all systems and attributes, the family of the results; a placebo is in no family."""
+    tested = pl.when(pl.col("attribute") != PLACEBO).then("p")
+    family = labels.select(tested.fill_null(float("nan"))).to_series().to_numpy()
+    adjusted = pl.Series("p_adjusted", adjust(family, method)).fill_nan(None)
+    return labels.insert_column(labels.get_column_index("p") + 1, adjusted)
 
 
 def _label_columns(found: BlockSlopes) -> pl.DataFrame:
@@ -79,7 +87,6 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
             "high": slopes.high,
             "slope_per_step": slopes.slope * found.spacing,
             "p": found.p,
-            "p_adjusted": adjust(found.p, "benjamini-hochberg"),
             "p_paper": slopes.p_paper,
             "passes_paper": [found.passes(place) for place in range(count)],
             "at_centre": slopes.at_centre,

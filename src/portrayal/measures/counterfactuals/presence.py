@@ -11,6 +11,8 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, check_responses
 
+UNEVEN = 0.05  # of a step: values written with two decimals are as far from evenly spaced
+
 # The factors of a counterfactual stimulus. `value` is null for the unedited photograph.
 FACTORS = {
     "stimulus": pl.String,
@@ -52,7 +54,8 @@ def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
     Raises
     ------
     PortrayalError
-        When the stimuli have no series, no centre (value 0), or fewer than three steps.
+        When the stimuli have no series, no centre (value 0), fewer than three steps, or steps that are not symmetric
+        around 0 and evenly spaced.
     """
     hint = "A counterfactual audit needs one row per step; see docs/counterfactuals.md."
     factors = check(stimuli, FACTORS, "stimuli", hint).select(*FACTORS)
@@ -84,10 +87,22 @@ def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataF
 
 
 def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:
+    """Return the values of a series, rising.
+
+    The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
+    values must lie alike on both sides of 0; both count steps, so the steps must be alike.
+    """
     values = edited["value"].drop_nulls().unique().sort().to_numpy()
     if len(values) < 3 or 0.0 not in values:
         raise PortrayalError(
             f"the {attribute} series has the values {values.tolist()}. Expected three or more steps with a centre at 0."
+        )
+    step = np.diff(values).mean()
+    lopsided = np.abs(values + values[::-1]).max() > 1e-6 * step
+    if lopsided or np.abs(np.diff(values) - step).max() > UNEVEN * step:
+        raise PortrayalError(
+            f"the {attribute} series has the values {values.tolist()}. Expected steps symmetric around 0 and evenly "
+            f"spaced, such as -2, -1, 0, 1, 2. Leave out the steps without a counterpart, or make the missing ones."
         )
     return values
 

@@ -30,6 +30,7 @@ class Options:
     draws: int = 1999
     seed: int = 0
     least: int = LEAST
+    method: str = "benjamini-hochberg"  # the correction over all labels of the study
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ References
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -123,6 +124,65 @@ def corrected_share(
     ]
 
 
+def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarray:
+    """Count what a reader said of labelled people: rows are the labelled groups, columns what was read.
+
+    Parameters
+    ----------
+    labelled
+        Columns `group` (the label) and `read`. Where either is null the reader's error is not seen: left out.
+    groups
+        The groups, in the order of rows and columns.
+    """
+    known = labelled.drop_nulls(["group", "read"])
+    return np.array(
+        [
+            [known.filter((pl.col("group") == group) & (pl.col("read") == said)).height for said in groups]
+            for group in groups
+        ]
+    )
+
+
+def shares_through_reader(
+    read: pl.DataFrame,
+    labelled: pl.DataFrame,
+    groups: Sequence[str] = ("Female", "Male"),
+    draws: int = 1999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return the share of each group in each occupation as a reader saw it, corrected for the reader's errors.
+
+    Parameters
+    ----------
+    read
+        One row per picture: `occupation` and `read`. A null reading is missing: counted, never a zero.
+    labelled
+        Pictures whose group is known, read by the same reader: `group` and `read`.
+    groups
+        The groups the reader tells apart.
+    draws, seed
+        As in `corrected_share`, for each occupation.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of `shares_by_occupation`; a share is null where nobody was read.
+    """
+    confusion = confusion_counts(labelled, groups)
+    rows = []
+    for (occupation,), mine in read.group_by("occupation", maintain_order=True):
+        counts = np.array([(mine["read"] == group).sum() for group in groups])
+        n = int(counts.sum())
+        ends = corrected_share(counts, confusion, draws, seed) if n else [(None, None, None)] * len(groups)
+        rows += [
+            (occupation, group, *end, n, mine.height - n) for group, end in zip(groups, ends, strict=True)
+        ]
+    kinds = {"occupation": pl.String, "group": pl.String, "share": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+             "n": pl.Int64, "n_missing": pl.Int64}  # fmt: skip
+    table = pl.DataFrame(rows, schema=kinds, orient="row")
+    return table.sort("group", "share", descending=[False, True], nulls_last=True)
+
+
 def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
     """Regress search shares on labour shares minus 1/2, quasibinomial with weights n, as in the analysis of [1].
 
@@ -207,6 +267,19 @@ def masculine_shares() -> pl.DataFrame:
         pl.lit("Kay et al.").alias("source"),
     )
     return pl.concat([first, second]).unique("occupation", keep="first", maintain_order=True)
+
+
+def race_shares(poles: Sequence[str]) -> pl.DataFrame:
+    """Return shares that rise with the race value where Table 4 of [2] tells them, else no rows.
+
+    Table 4 has the share of people read as White. With White as the second pole that is the share; with White as the first it is
+    what is left of it, the share of everybody else, since the table does not tell other groups apart.
+    """
+    table = shipped_table("published_search_shares").filter(pl.col("table") == "4")
+    if len(poles) != 2 or "White" not in poles:
+        return table.select("occupation", "share").clear()
+    share = pl.col("share") if poles[1] == "White" else 1 - pl.col("share")
+    return table.select("occupation", share.alias("share"))
 
 
 def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:

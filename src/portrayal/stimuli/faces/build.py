@@ -16,14 +16,20 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.errors import PortrayalError
 from portrayal.stimuli.faces.attributes import steps
 from portrayal.stimuli.faces.checks import Readings, checks_table, read_series
 from portrayal.stimuli.faces.model import Manipulator
+from portrayal.stimuli.faces.reader import ADULT
 from portrayal.stimuli.faces.series import Series, make_series
+from portrayal.stimuli.faces.sources import labelled_young
 from portrayal.stimuli.faces.suitability import look
 
 RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
+YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
+UNSEEN = "no age label, and no face the age reader could look at"  # of a series made elsewhere: used, with a warning
+LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,11 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
         Attributes, poles, size.
     folder
         Where to put them; a subfolder is named after everything that went in.
+
+    Raises
+    ------
+    PortrayalError
+        When a file is not there.
     """
     inside = folder / _digest(pictures, manipulator, recipe)
     if (inside / MANIFEST).exists():
@@ -84,11 +95,27 @@ def prepared(path: Path, size: int) -> Any:
     return picture.resize([max(1, round(side * scale)) for side in picture.size], Image.Resampling.LANCZOS)
 
 
+def readable(path: Path, size: int) -> Any | None:
+    """Return a picture as `prepared`, or None where the file is no picture that can be read."""
+    from PIL import Image
+
+    # What PIL raises depends on the format and on where the file breaks off.
+    broken = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
+    try:
+        return prepared(path, size)
+    except broken:
+        return None
+
+
 def _make(
     entry: dict[str, Any], manipulator: Manipulator, recipe: Recipe, left_out: list[dict[str, Any]]
 ) -> Iterator[Series]:
     """Yield the series of one picture, or note why there is none."""
-    picture = prepared(Path(entry["file"]), recipe.size)
+    picture = None if labelled_young(entry["age"]) else readable(Path(entry["file"]), recipe.size)
+    if picture is None:
+        reason = YOUNG if labelled_young(entry["age"]) else UNREADABLE
+        left_out.append({"picture": entry["picture"], "reason": reason, "left_out": True})
+        return
     seen = look(picture)
     if seen.faces > 1 or seen.reason:
         note = seen.reason or f"{seen.faces} faces: the one closest to the centre was taken"
@@ -126,17 +153,23 @@ def _save(
     manipulator: Manipulator,
 ) -> None:
     """Write the tables, the manifest last: its presence says that everything is there."""
-    kinds = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
-    pl.DataFrame(left_out, schema=kinds).write_parquet(folder / LEFT_OUT)
+    pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(folder / LEFT_OUT)
     checks_table(readings, manipulator.about).write_parquet(folder / CHECKS)
     pl.DataFrame(rows, infer_schema_length=None).write_parquet(folder / MANIFEST)
 
 
 def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:
-    files = [
-        [row["picture"], Path(row["file"]).stat().st_size, row["file"]]
-        for row in pictures.iter_rows(named=True)
-    ]
+    """Name a build after all that goes in: every word about each picture, its content, the model and the recipe."""
+    files = [[row, _content(row)] for row in pictures.iter_rows(named=True)]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
     text = json.dumps([files, manipulator.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _content(row: dict[str, Any]) -> str:
+    path = Path(row["file"])
+    if not path.is_file():
+        raise PortrayalError(
+            f"picture {row['picture']!r} is not at {path}. Mend its `file` entry, or leave it out."
+        )
+    return hashlib.sha256(path.read_bytes()).hexdigest()

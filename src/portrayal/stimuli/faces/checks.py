@@ -19,6 +19,7 @@ from portrayal.stimuli.faces.mask import TO_LUMA_CHROMA
 from portrayal.stimuli.faces.reader import chips, read_age, read_gender
 from portrayal.stimuli.faces.series import Series
 
+NOT_DONE = "not done"  # how the note of a check begins that could not be done
 SLACK = 0.01  # a reading may move back by this much and still count as monotone
 COLUMNS = {
     "check": pl.String, "attribute": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
@@ -91,11 +92,23 @@ def race_rows(perceived: np.ndarray, right: int, n: int, poles: Sequence[str]) -
 
 
 def failures(table: pl.DataFrame) -> list[str]:
-    """Return one warning per failed check, for the top of a report."""
-    return [
+    """Return one warning per failed check, and one per check that was not done, for the top of a report."""
+    failed = [
         f"Manipulation check failed: {row['check']} ({row['attribute']}): {row['value']:.3g} {row['unit']}, "
         f"needs {row['needs']}."
         for row in table.filter(~pl.col("passed")).iter_rows(named=True)
+    ]
+    return [*failed, *_not_done(table)]
+
+
+def _not_done(table: pl.DataFrame) -> list[str]:
+    """Name each check that was not done, once where the reason is the same for several attributes."""
+    skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE))
+    return [
+        f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
+        for check, note, attributes in skipped.group_by("check", "note", maintain_order=True)
+        .agg("attribute")
+        .iter_rows()
     ]
 
 
@@ -180,7 +193,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
     needs = "at least 0.95"
     if len(vectors) < 2:
         return _row("identity stays", attribute, Interval(np.nan, np.nan, np.nan), len(vectors), "share of faces", needs,
-                    None, f"not done: {_why_no_identity()}")  # fmt: skip
+                    None, f"{NOT_DONE}: {_why_no_identity()}")  # fmt: skip
     stack = np.array(vectors)
     moved = np.linalg.norm(stack[:, 1:] - stack[:, :1], axis=2).max(axis=1)
     other = np.linalg.norm(stack[:, 0] - stack[_somebody_else([each.person for each in known]), 0], axis=1)
@@ -212,7 +225,7 @@ def _probe(model: dict[str, Any]) -> dict[str, Any]:
     if not probe:
         none = Interval(np.nan, np.nan, np.nan)
         return _row("latent code says little of gender", "gender", none, 0, "points above chance", "at most 10", None,
-                    "not done: the model's page has no probe")  # fmt: skip
+                    f"{NOT_DONE}: the model's page has no probe")  # fmt: skip
     ends = wilson(probe["right"], probe["n"])
     value = 100 * (ends.value - probe["chance"])
     spread = Interval(value, 100 * (ends.low - probe["chance"]), 100 * (ends.high - probe["chance"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ PICTURES = {
     "consent": pl.String,
     "age": pl.Float64,
 }
+AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
 OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
 
 
@@ -42,10 +44,12 @@ def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
 def read_pictures(table: Path) -> pl.DataFrame:
     """Read a table of pictures (CSV): file, source and consent are needed; person, license and age are welcome.
 
+    People labelled under 20 stay in the table: `build` never manipulates them, and names them among those left out.
+
     Raises
     ------
     PortrayalError
-        When a picture has no source or consent entry, or is labelled under 20.
+        When a picture has no source or consent entry, or an age that cannot be read.
     """
     if not table.is_file():
         raise PortrayalError(
@@ -60,15 +64,43 @@ def read_pictures(table: Path) -> pl.DataFrame:
 
 
 def check_pictures(pictures: pl.DataFrame) -> pl.DataFrame:
-    """Refuse pictures without source or consent; leave out people labelled under 20."""
+    """Refuse pictures without source or consent."""
     for row in pictures.iter_rows(named=True):
         require_consent(row, row["picture"])
-    return pictures.filter(pl.col("age").is_null() | (pl.col("age") >= ADULT))
+    return pictures
+
+
+def labelled_age(text: str | None, picture: str) -> float | None:
+    """Return a labelled age, or the lower end of its range; None where nothing is labelled.
+
+    Raises
+    ------
+    PortrayalError
+        When the label cannot be read, naming the picture.
+
+    Examples
+    --------
+    >>> labelled_age("20-29", "a.png"), labelled_age("more than 70", "a.png"), labelled_age("", "a.png")
+    (20.0, 70.0, None)
+    """
+    if not (text or "").strip():
+        return None
+    match = AGE.match(str(text).strip().lower())
+    if match is None:
+        raise PortrayalError(
+            f"picture {picture!r} has the age {text!r}. Expected years such as 34, a range such as 30-39, "
+            f"'more than 70', or nothing."
+        )
+    return float(match["years"])
+
+
+def labelled_young(age: float | None) -> bool:
+    """Say whether a labelled age, or the lower end of its range, lies under 20."""
+    return age is not None and not age >= ADULT
 
 
 def _row(row: dict[str, str | None], folder: Path) -> dict[str, str | float | None]:
     name = row["file"] or ""
-    age = row.get("age")
     return {
         "picture": row.get("picture") or name,
         "person": row.get("person") or name,
@@ -76,5 +108,5 @@ def _row(row: dict[str, str | None], folder: Path) -> dict[str, str | float | No
         "source": row.get("source") or "",
         "license": row.get("license") or "",
         "consent": row.get("consent") or "",
-        "age": float(age.partition("-")[0]) if age else None,
+        "age": labelled_age(row.get("age"), name),
     }

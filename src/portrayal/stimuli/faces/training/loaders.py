@@ -113,8 +113,12 @@ def _pictures(folder: Path) -> Callable[[str], Any]:
     archive = tarfile.open(archives[0])  # noqa: SIM115 - stays open while the caller reads
 
     def read(name: str) -> Any:
-        member = archive.extractfile(name)
+        try:
+            member = archive.extractfile(name)
+        except KeyError:  # the label table names what the archive does not hold
+            member = None
         if member is None:
+            archive.close()
             raise PortrayalError(f"{archives[0].name} holds no picture {name!r}.")
         return Image.open(io.BytesIO(member.read()))
 
