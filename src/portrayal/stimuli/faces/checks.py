@@ -61,6 +61,7 @@ def checks_table(readings: Sequence[Readings], model: dict[str, Any] | None = No
         mine = [each for each in readings if each.attribute == attribute]
         rows += [*_perceived(attribute, mine), *_held(attribute, mine), _background(attribute, mine)]
         rows.append(_identity(attribute, mine))
+    rows += _race_when_made(model or {}) if any(each.attribute == "race" for each in readings) else []
     rows.append(_probe(model or {}))
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
 
@@ -217,6 +218,12 @@ def _somebody_else(people: list[str]) -> list[int]:
         later = [(at + step) % count for step in range(1, count)]
         places.append(next((place for place in later if not person or people[place] != person), later[0]))
     return places
+
+
+def _race_when_made(model: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a reader of two poles saw on held-out faces when the model was made; it is not kept, so nothing reads it anew."""
+    rows = model.get("checks", {}).get("rows", [])
+    return [row for row in rows if row["check"].startswith("perceived race")]
 
 
 def _probe(model: dict[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ photographs of the data set, in memory only: nothing of them is kept but numbers
 
 TRAINED = """
 **What it was trained on.** {train} aligned, frontal faces of adults: {source}. Faces labelled under 20 were left out, and
-faces the age reader put under 20. {held} faces were held out by seed {split_seed}, never trained on, and looked at once, for the
-checks below; another {choose} were kept for choosing settings{then}.
+faces the age reader put under 20. {held} faces were held out by seed {split_seed} and never trained on; another {choose} were kept
+for choosing settings{then}.
 
 **How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `portrayal faces train` on one {device} in bf16,
 {seconds:.0f} seconds in all (longest run {longest:.0f}): {images_per_second:.0f} images a second, {tflops:.0f} TFLOP/s,
