@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from portrayal.audits.base import Evidence, Measured
@@ -14,29 +17,32 @@ from portrayal.tables import results
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, and put failed manipulation checks at the top."""
-    from portrayal.stimuli.faces.checks import failures
-
     told = evidence.inputs
-    options = Options(
-        settings.cluster, told.get("repeats", 1), settings.draws, evidence.seed,
-        method=told.get("method", "benjamini-hochberg"),
-    )  # fmt: skip
+    method = told.get("method", "benjamini-hochberg")
+    options = Options(settings.cluster, told.get("repeats", 1), settings.draws, evidence.seed, method=method)
     rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
     tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
-    checks = evidence.inputs.get("checks")
-    if checks is None:
-        warnings.insert(0, "The series were made elsewhere: no manipulation check was done here.")
-        if "left_out" not in told:
-            warnings.insert(1, "The folder of series is not there: who was left out of it is not known.")
-    else:
-        tables["checks"] = checks
-        warnings = [*failures(checks), *warnings]
-    tables |= {"left_out": evidence.inputs.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
+    checks = told.get("checks")
+    tables |= {} if checks is None else {"checks": checks}
+    tables |= {"left_out": told.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
     tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
     tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
     world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
     extra = results([*world, *check_rows(checks)])
-    return Measured(pl.concat([rows, extra]), tables, [*warnings, *_left_out(tables["left_out"])])
+    return Measured(
+        pl.concat([rows, extra]), tables, [*_top(told), *warnings, *_left_out(tables["left_out"])]
+    )
+
+
+def _top(told: Mapping[str, Any]) -> list[str]:
+    """Return what stands first in a report: checks that failed or were not done."""
+    from portrayal.stimuli.faces.checks import failures
+
+    if "checks" in told:
+        return failures(told["checks"])
+    elsewhere = "The series were made elsewhere: no manipulation check was done here."
+    gone = "The folder of series is not there: who was left out of it is not known."
+    return [elsewhere] if "left_out" in told else [elsewhere, gone]
 
 
 def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
