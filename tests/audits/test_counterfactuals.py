@@ -25,6 +25,7 @@ audit = "counterfactuals"
 series = "series"
 source = "drawn"
 consent = "{consent}"
+age = "30-39"
 labels = ["Nurse"]
 [family]
 method = "benjamini-hochberg"
@@ -45,7 +46,7 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    folder_stimuli(inside, "drawn", "", "generated").write_parquet(inside / MANIFEST)
+    folder_stimuli(inside, "drawn", "", "generated", "30-39").write_parquet(inside / MANIFEST)
 
 
 @pytest.fixture(scope="module")

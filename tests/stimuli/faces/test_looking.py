@@ -159,7 +159,7 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
         "anna_gender_unedited.png",
     ):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
-    made = folder_stimuli(tmp_path, "my studio", "own", "signed").sort("stimulus")
+    made = folder_stimuli(tmp_path, "my studio", "own", "signed", "30-39").sort("stimulus")
     assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
     assert set(made["picture"]) == {"anna"} and made["condition"].to_list().count("unedited") == 1
     with pytest.raises(PortrayalError, match="source and consent"):
@@ -169,7 +169,9 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
 def test_a_folder_of_series_by_table(tmp_path: Path):
     Image.new("RGB", (8, 8)).save(tmp_path / "x.png")
     table = tmp_path / "series.csv"
-    table.write_text("file,picture,attribute,value,source,consent,person\nx.png,one,race,-2,s,generated,p\n")
+    table.write_text(
+        "file,picture,attribute,value,source,consent,person,age\nx.png,one,race,-2,s,generated,p,30\n"
+    )
     row = folder_stimuli(tmp_path).row(0, named=True)
     assert (row["person"], row["attribute"], row["value"]) == ("p", "race", -2.0)
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,age,-2,s,generated\n")
@@ -189,7 +191,7 @@ def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: 
     table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
         folder_stimuli(tmp_path)
-    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,Race,-2,s,generated\n")
+    table.write_text("file,picture,attribute,value,source,consent,age\nx.png,one,Race,-2,s,generated,30\n")
     assert folder_stimuli(tmp_path)["attribute"].to_list() == ["race"]
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected a number"):
@@ -215,11 +217,11 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
         "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
     )
     stimuli, left_out = read_folder(tmp_path)
-    assert stimuli["picture"].to_list() == ["labelled", "seen", "unseen", "unreadable"]
+    assert stimuli["picture"].to_list() == ["labelled", "seen"]
     assert left_out.rows() == [
         ("young", YOUNG, True),
-        ("unseen", UNSEEN, False),
-        ("unreadable", UNSEEN, False),
+        ("unseen", UNSEEN, True),
+        ("unreadable", UNSEEN, True),
     ]
     portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
     monkeypatch.setattr("portrayal.stimuli.faces.suitability.read_face", lambda *_: (0.5, 19.0))

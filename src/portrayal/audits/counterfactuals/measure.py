@@ -52,17 +52,9 @@ def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:
-    """Count who was left out, by reason, and who was used without evidence of adulthood."""
-    from portrayal.stimuli.faces.build import UNSEEN
-
+    """Count who was left out, by reason."""
     counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
-    lines = [f"{number} picture(s) were left out: {reason}." for reason, number in counted.iter_rows()]
-    unseen = left_out.filter(pl.col("reason") == UNSEEN).height
-    return (
-        [*lines, f"{unseen} picture(s) were used without evidence of adulthood: {UNSEEN}."]
-        if unseen
-        else lines
-    )
+    return [f"{number} picture(s) were left out: {reason}." for reason, number in counted.iter_rows()]
 
 
 def _nothing() -> pl.DataFrame:

@@ -20,6 +20,7 @@ class CounterfactualsSettings(Settings):
     source: str = ""  # of that folder, where its table does not say
     license: str = ""
     consent: str = ""
+    age: str = ""  # of everybody there, such as "30-39"; without one the age reader decides
     attributes: list[Literal["gender", "race"]] = ["gender", "race"]
     poles: list[str] = ["White", "Black"]  # of race: -1 and 1; +2 lies beyond the second
     placebo: bool = True

@@ -37,7 +37,7 @@ def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 
     settings: CounterfactualsSettings = study.settings
     folder = study.folder / str(settings.series)
-    return read_folder(folder, settings.source, settings.license, settings.consent)
+    return read_folder(folder, settings.source, settings.license, settings.consent, settings.age)
 
 
 def built(study: Study) -> Path:

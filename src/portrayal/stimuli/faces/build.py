@@ -28,7 +28,7 @@ from portrayal.stimuli.faces.suitability import look
 RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
 YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
-UNSEEN = "no age label, and no face the age reader could look at"  # of a series made elsewhere: used, with a warning
+UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
 LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
 
 

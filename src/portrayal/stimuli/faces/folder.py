@@ -29,13 +29,15 @@ LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 Entry = dict[str, str | None]
 
 
-def folder_stimuli(folder: Path, source: str = "", license_: str = "", consent: str = "") -> pl.DataFrame:
+def folder_stimuli(
+    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
+) -> pl.DataFrame:
     """Return the stimuli of a folder: those of `read_folder`, without the people left out."""
-    return read_folder(folder, source, license_, consent)[0]
+    return read_folder(folder, source, license_, consent, age)[0]
 
 
 def read_folder(
-    folder: Path, source: str = "", license_: str = "", consent: str = ""
+    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the stimuli of a folder, and who was left out of it and why.
 
@@ -45,8 +47,9 @@ def read_folder(
         Either with `series.csv` (file, picture, attribute, value; person, source, license, consent and age where
         known; an empty value is the unedited photograph), or with files named PICTURE_ATTRIBUTE_VALUE.png,
         such as `anna_gender_-1.33.png`, and PICTURE_ATTRIBUTE_unedited.png.
-    source, license_, consent
-        What holds for all files, where the table does not say.
+    source, license_, consent, age
+        What holds for all files, where the table does not say. Without an age the age reader decides; who has neither
+        an age nor a face it can look at is left out.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def read_folder(
         placebo is varied.
     """
     rows = _entries(folder)
-    made = [_stimulus(row, folder, source, license_, consent) for row in rows]
+    given: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
+    made = [_stimulus(given | {name: value for name, value in row.items() if value}, folder) for row in rows]
     stimuli = pl.DataFrame(made, infer_schema_length=None)
     left_out = pl.DataFrame(list(_adulthood(stimuli)), schema=LEFT_OUT_COLUMNS, orient="row")
     young = left_out.filter(pl.col("left_out"))["picture"].to_list()
@@ -85,36 +89,35 @@ def _by_name(folder: Path) -> list[Entry]:
     return rows
 
 
-def _stimulus(row: Entry, folder: Path, source: str, license_: str, consent: str) -> dict[str, object]:
+def _stimulus(row: Entry, folder: Path) -> dict[str, object]:
     path = folder / str(row["file"])
-    entry = {"source": row.get("source") or source, "consent": row.get("consent") or consent}
-    require_consent(entry, str(row["file"]))
+    require_consent(row, str(row["file"]))
     if not path.is_file():
         raise PortrayalError(f"{folder / 'series.csv'} names {row['file']!r}, which is not there.")
     value = _value(row)
     return {
         "stimulus": path.stem, "kind": "image", "content": str(path),
-        "hash": hashlib.sha256(path.read_bytes()).hexdigest(), "source": entry["source"],
-        "license": row.get("license") or license_, "consent": entry["consent"], "picture": row["picture"],
+        "hash": hashlib.sha256(path.read_bytes()).hexdigest(), "source": row["source"],
+        "license": row["license"], "consent": row["consent"], "picture": row["picture"],
         "person": row.get("person") or row["picture"], "attribute": _attribute(row),
         "condition": "unedited" if value is None else "edited", "value": value,
-        "age": labelled_age(row.get("age"), str(row["file"])),
+        "age": labelled_age(row["age"], str(row["file"])),
     }  # fmt: skip
 
 
 def _attribute(row: Entry) -> str:
     """Return the attribute in small letters; another than the three is refused, whatever it is called."""
-    attribute = str(row["attribute"] or "").strip().lower()
+    attribute = str(row.get("attribute") or "").strip().lower()
     if attribute not in ATTRIBUTES:
         raise PortrayalError(
-            f"{row['file']!r} varies {row['attribute']!r}. Expected gender, race or placebo, and nothing else: "
+            f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
             f"age is never varied. Leave other series out of the folder."
         )
     return attribute
 
 
 def _value(row: Entry) -> float | None:
-    if not (row["value"] or "").strip():
+    if not (row.get("value") or "").strip():
         return None
     try:
         return float(str(row["value"]))
@@ -136,7 +139,7 @@ def _adulthood(stimuli: pl.DataFrame) -> Iterator[tuple[str, str, bool]]:
         if reason == "not adult":
             yield str(picture), reason, True
         elif reason == "no face" and mine["age"].null_count() == mine.height:
-            yield str(picture), UNSEEN, False
+            yield str(picture), UNSEEN, True
 
 
 @cache
