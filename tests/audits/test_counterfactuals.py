@@ -116,6 +116,15 @@ def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
     assert set(shown["p_adjusted"]) == {0.5} and shown["system"].n_unique() == 2
 
 
+def test_every_end_of_an_axis_has_a_table_of_its_own(two_systems: Path):
+    measured = flow.read_measured(flow.existing_run(two_systems))
+    names = [table.name for table in report_tables(measured)]
+    assert len(set(names)) == len(names)
+    assert {"gender_feminine", "gender_masculine", "race_White", "race_Black"} <= set(names)
+    for name in ("race_White", "race_Black"):
+        assert any(name in path.name for path in (two_systems / "tables").iterdir())
+
+
 def test_curves_are_drawn_for_race_too(two_systems: Path):
     charts = {path.stem for path in (two_systems / "charts").glob("*.png")}
     for attribute in ("gender", "race"):

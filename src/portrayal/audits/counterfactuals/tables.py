@@ -18,8 +18,9 @@ from portrayal.measures.counterfactuals.world import (
     shipped_table,
     slopes_and_shares,
 )
+from portrayal.report.section import file_name
 
-ENDS = {"gender": ("feminine", "masculine"), "race": ("the first pole", "the second pole")}
+GENDERS = ("feminine", "masculine")
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
@@ -62,7 +63,8 @@ def report_tables(measured: Measured) -> list[ReportTable]:
         "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
-    return [*_checks(measured), *_poles(labels), _absent(labels), left_out, _search_gaps()]
+    poles = measured.tables["poles"]["pole"].to_list()
+    return [*_checks(measured), *_ends(labels, poles), _absent(labels), left_out, _search_gaps()]
 
 
 def _as_in_results(measured: Measured) -> pl.DataFrame:
@@ -90,20 +92,21 @@ def _checks(measured: Measured) -> list[ReportTable]:
     return [ReportTable("checks", "Manipulation checks", text, measured.tables["checks"])]
 
 
-def _poles(labels: pl.DataFrame) -> list[ReportTable]:
-    """Return, for each attribute measured, the steepest labels of either end."""
+def _ends(labels: pl.DataFrame, poles: Sequence[str]) -> list[ReportTable]:
+    """Return, for each attribute measured, the steepest labels of either end, named as the study names it."""
     return [
-        _pole(labels, attribute, sign, name)
-        for attribute, names in ENDS.items()
+        _end(labels, attribute, sign, name)
+        for attribute, names in (("gender", GENDERS), ("race", poles))
         for sign, name in zip((-1, 1), names, strict=True)
         if (labels["attribute"] == attribute).any()
     ]
 
 
-def _pole(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTable:
+def _end(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTable:
+    whose = f"{name} faces" if attribute == "gender" else f"faces moved towards the pole {name!r}"
     kept, cut = first_of_each(steepest(labels, attribute, sign), "system")
-    stem = f"{attribute}_{name.rpartition(' ')[2]}"
-    return ReportTable(stem, f"Labels that come with {name} faces", _words(attribute, name) + cut, kept)
+    title = f"Labels that come with {whose}"
+    return ReportTable(file_name(f"{attribute}_{name}"), title, _words(attribute, whose) + cut, kept)
 
 
 def _absent(labels: pl.DataFrame) -> ReportTable:
@@ -189,11 +192,11 @@ def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str,
         }  # fmt: skip
 
 
-def _words(attribute: str, name: str) -> str:
+def _words(attribute: str, whose: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
         f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
         f"the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters "
         f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
-        f"Labels that come more often with {name} faces, steepest first; plain concepts are left out unless the study keeps them."
+        f"Labels that come more often with {whose}, steepest first; plain concepts are left out unless the study keeps them."
     )

@@ -17,7 +17,13 @@ import numpy as np
 import polars as pl
 
 from portrayal.language import wordnet
-from portrayal.measures.captions.erasing_people import ABSENT, RECOGNISED, REPLACED, people_and_attributes
+from portrayal.measures.captions.erasing_people import (
+    ABSENT,
+    RECOGNISED,
+    REPLACED,
+    lost_cases,
+    people_and_attributes,
+)
 from portrayal.measures.captions.mentions import synset_of
 from portrayal.measures.captions.options import Options
 from portrayal.measures.captions.outcome import (
@@ -50,7 +56,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         told = fates(stages, stage, truth)
         for axis, group, part in _by_group(told, artifacts):
             rows += _rows(part, told, stages, stage, truth, axis, group)
-            cases += _cases(part, stage, group)
+            cases += lost_cases(TECHNIQUE, stage, part, 1.0)
         more_rows, more_cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
         rows += more_rows
         cases += more_cases
@@ -60,7 +66,11 @@ def measure(stages: Stages, options: Options) -> Outcome:
 def _artifacts(options: Options) -> pl.DataFrame:
     table = options.word_list("artifacts")
     synsets = [synset_of(term, "n") for term in table["term"]]
-    return table.with_columns(pl.Series("synset", synsets)).select("synset", "axis", "group").unique()
+    return (
+        table.with_columns(pl.Series("synset", synsets))
+        .select("synset", "axis", "group")
+        .unique(maintain_order=True)
+    )
 
 
 def _by_group(told: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -150,27 +160,9 @@ def excess(part: pl.DataFrame, told: pl.DataFrame) -> np.ndarray:
     own = part.group_by("image").agg(lost.alias("own"))
     others = told.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
     other = others.group_by("image").agg(lost.alias("other"))
-    both = own.join(other, on="image").sort(
-        "image"
-    )  # one order, so that a sum's last bit is the same every time
+    # Sorted, so that a sum's last bit is the same every time.
+    both = own.join(other, on="image").sort("image")
     return both.select(pl.col("own") - pl.col("other")).to_series().to_numpy()
-
-
-def _cases(part: pl.DataFrame, stage: str, group: str) -> list[dict]:
-    lost = part.filter(pl.col("fate") != RECOGNISED)
-    return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": word,
-            "reason": f"'{word}' is {fate}",
-            "group": group,
-            "score": 1.0 if fate == REPLACED else 0.5,
-        }
-        for image, number, word, fate in lost.select("image", "caption", "word", "fate").iter_rows()
-    ]
 
 
 TECHNIQUE = Technique(

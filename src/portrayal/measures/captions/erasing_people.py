@@ -38,7 +38,8 @@ def people_and_attributes(
         *_word_rows(technique, stages, stage, truth, words),
         *_rows_of_lists(technique, ATTRIBUTE_ABSENT, ABSENT, stage, truth, attributes),
     ]
-    cases = [*_cases(technique, stage, words), *_cases(technique, stage, attributes)]
+    # A little below the artifacts, which would be crowded out otherwise.
+    cases = [case for lost in (words, attributes) for case in lost_cases(technique, stage, lost, 0.9)]
     return rows, cases
 
 
@@ -143,8 +144,8 @@ def _per_image(table: pl.DataFrame, fate: str) -> Mapping[str, float]:
     return dict(table.group_by("image", maintain_order=True).agg(flag).sort("image").iter_rows())
 
 
-def _cases(technique: Technique, stage: str, table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the words that were lost; a little below the artifacts, which would be crowded out otherwise."""
+def lost_cases(technique: Technique, stage: str, table: pl.DataFrame, most: float) -> list[dict[str, Any]]:
+    """Return the words that were lost, those replaced first; `most` is their score, and absent ones have half a point less."""
     lost = table.filter(pl.col("fate") != RECOGNISED)
     return [
         {
@@ -155,7 +156,7 @@ def _cases(technique: Technique, stage: str, table: pl.DataFrame) -> list[dict[s
             "tuple": word,
             "reason": f"'{word}' is {fate}",
             "group": group,
-            "score": 0.9 if fate == REPLACED else 0.4,
+            "score": most if fate == REPLACED else most - 0.5,
         }
         for image, number, word, group, fate in lost.select(
             "image", "caption", "word", "group", "fate"

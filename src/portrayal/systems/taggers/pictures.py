@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +15,18 @@ from portrayal.systems.plain import PlainSystem
 
 
 @dataclass
-class PictureTagger(PlainSystem):
+class PictureTagger(PlainSystem, ABC):
     """A tagger whose subclasses write `tags_of` and `answered_version`."""
 
     batch: int = 16
 
+    @abstractmethod
     def tags_of(self, picture: Any) -> list[dict[str, Any]]:
         """Return the tags of one picture (RGB), with their confidence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answered_version(self) -> str:
         """Return the version the answers carry."""
-        raise NotImplementedError
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Tag the pictures one after another in a worker thread."""
