@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from portrayal.stimuli.faces.align import SIZE
-from portrayal.stimuli.faces.training.packed import open_packed
+from portrayal.stimuli.faces.training.packed import open_packed, pictures_of
 
 # Trained on; looked at while settings were chosen, then trained on too; never seen before the last word; generated people.
 PARTS = ("train", "choose", "held", "samples")
@@ -56,7 +55,9 @@ class Faces:
 def read_packed(path: Path | str) -> tuple[dict[str, Faces], dict[str, Any]]:
     """Read a packed file (see `prepare`): faces by part (see PARTS), and what it says of itself."""
     packed = open_packed(path)
-    pixels = _decode(packed["jpegs"], packed["ends"])
+    pixels = np.ascontiguousarray(
+        np.stack([np.asarray(each) for each in pictures_of(packed)]).transpose(0, 3, 1, 2)
+    )
     values, parts, about = packed["values"], packed["parts"], json.loads(str(packed["about"]))
     folds = np.random.default_rng(about["seed"]).integers(FOLDS, size=len(values))
     chosen = {name: np.flatnonzero(parts == name) for name in PARTS}
@@ -116,15 +117,3 @@ def _covered(faces: Tensor, places: Tensor, side: float = 0.3) -> Tensor:
     columns = (line > corner[:, 1:]) & (line < corner[:, 1:] + side)
     hidden = (rows[:, :, None] & columns[:, None, :])[:, None]
     return faces.masked_fill(hidden, 0.0)
-
-
-def _decode(jpegs: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Decode to n x 3 x side x side."""
-    from PIL import Image
-
-    raw, starts = jpegs.tobytes(), [0, *ends[:-1].tolist()]
-    pictures = [
-        np.asarray(Image.open(io.BytesIO(raw[start:end])))
-        for start, end in zip(starts, ends.tolist(), strict=True)
-    ]
-    return np.ascontiguousarray(np.stack(pictures).transpose(0, 3, 1, 2))

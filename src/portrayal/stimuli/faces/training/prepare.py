@@ -5,8 +5,6 @@ The packed file shows real people: it stays in an ignored folder and never enter
 
 from __future__ import annotations
 
-import io
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,8 +18,7 @@ from portrayal.stimuli.faces.attributes import COLUMNS, FIRST_RACE, WIDTH, one_r
 from portrayal.stimuli.faces.detect import Face
 from portrayal.stimuli.faces.suitability import look
 from portrayal.stimuli.faces.training.loaders import LabelledFace
-
-MARGIN = 12  # pixels around an aligned face, for the small moves of training
+from portrayal.stimuli.faces.training.packed import MARGIN, jpeg_of, keep_packed
 
 
 def prepare(
@@ -57,17 +54,8 @@ def prepare(
     drawn = np.random.default_rng(seed).random(len(kept))
     parts = np.select([drawn < held, drawn < 2 * held], ["choose", "held"], "train")
     extra, _ = _keep(samples)
-    jpegs = [jpeg for _, jpeg, _ in (*kept, *extra)]
     words = {**(about or {}), "seed": seed, "columns": COLUMNS, "counts": counts}
-    np.savez(
-        out,
-        jpegs=np.frombuffer(b"".join(jpegs), np.uint8),
-        ends=np.cumsum([len(jpeg) for jpeg in jpegs]),
-        values=np.array([values for _, _, values in (*kept, *extra)], dtype=np.float32).reshape(-1, WIDTH),
-        names=np.array([name for name, _, _ in (*kept, *extra)]),
-        parts=np.concatenate([parts, np.repeat("samples", len(extra))]),
-        about=json.dumps(words),
-    )
+    keep_packed(out, [*kept, *extra], np.concatenate([parts, np.repeat("samples", len(extra))]), words)
     return counts
 
 
@@ -94,10 +82,6 @@ def _keep(faces: Iterable[LabelledFace]) -> tuple[list[tuple[str, bytes, np.ndar
 
 
 def _jpeg(picture: Any, face: Face) -> bytes:
-    from PIL import Image
-
     aligned = fit_similarity(face.landmarks)
     wide = crop(picture, Similarity(aligned.matrix, aligned.shift + MARGIN), SIZE + 2 * MARGIN)
-    buffer = io.BytesIO()
-    Image.fromarray(wide).save(buffer, "JPEG", quality=93, subsampling=0)
-    return buffer.getvalue()
+    return jpeg_of(wide)

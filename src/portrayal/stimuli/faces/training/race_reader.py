@@ -8,11 +8,9 @@ perceptions of two groups differ, as far as that network sees it; never anything
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +18,7 @@ from portrayal.stats.logistic import fit
 from portrayal.stimuli.faces.align import TEMPLATE
 from portrayal.stimuli.faces.attributes import FIRST_RACE, one_race
 from portrayal.stimuli.faces.identity import embed
-from portrayal.stimuli.faces.training.packed import open_packed
-from portrayal.stimuli.faces.training.prepare import MARGIN
+from portrayal.stimuli.faces.training.packed import MARGIN, open_packed, pictures_of
 
 # While settings are chosen, the held-out faces are not looked at.
 LOOKED_AT = {"held": ("train", "choose", "held"), "choose": ("train", "choose")}
@@ -54,8 +51,9 @@ def fit_race_reader(packed: Path, poles: Sequence[str], part: str = "held") -> R
     if min(first.sum(), second.sum()) < LEAST:
         return None
     wanted = np.flatnonzero(first | second)
-    faces = _faces(data["jpegs"], data["ends"], wanted)
-    embeddings = np.array([embed([face], TEMPLATE + MARGIN)[0] for face in faces])
+    embeddings = np.array(
+        [embed([face], TEMPLATE + MARGIN)[0] for face in pictures_of(data, wanted.tolist())]
+    )
     held = parts[wanted] == part
     return fitted(embeddings[~held], second[wanted][~held], embeddings[held], second[wanted][held])
 
@@ -71,10 +69,3 @@ def fitted(train: np.ndarray, second: np.ndarray, held: np.ndarray, truth: np.nd
 
 def _pole(values: np.ndarray, name: str) -> np.ndarray:
     return (values[:, FIRST_RACE:] == one_race(name)).all(axis=1)
-
-
-def _faces(jpegs: np.ndarray, ends: np.ndarray, wanted: np.ndarray) -> Iterable[Any]:
-    from PIL import Image
-
-    raw, starts = jpegs.tobytes(), [0, *ends[:-1].tolist()]
-    return (Image.open(io.BytesIO(raw[starts[at] : int(ends[at])])).convert("RGB") for at in wanted)

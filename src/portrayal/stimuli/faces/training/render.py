@@ -6,8 +6,6 @@ on them without a detector. Masculinity widens the jaw, thickens the brows, pale
 
 from __future__ import annotations
 
-import io
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,8 +13,8 @@ import numpy as np
 
 from portrayal.stimuli.faces.align import SIZE
 from portrayal.stimuli.faces.attributes import COLUMNS, WIDTH
+from portrayal.stimuli.faces.training.packed import MARGIN, jpeg_of, keep_packed
 
-MARGIN = 12
 FINE = 2  # drawn this much larger, then averaged down
 
 
@@ -99,27 +97,16 @@ def rendered_psnr(made: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> floa
 
 def pack_rendered(out: Path | str, count: int = 2400, held: float = 1 / 6, seed: int = 0) -> None:
     """Write drawn faces as a packed file for training; held-out people are never trained on."""
-    from PIL import Image
-
     rng = np.random.default_rng(seed)
-    jpegs, values = [], np.full((count, WIDTH), np.nan, dtype=np.float32)
+    faces = []
     for place in range(count):
         person = draw_person(rng)
-        values[place, 0], values[place, 1] = np.sign(person.masculinity), person.age
-        buffer = io.BytesIO()
-        Image.fromarray(render(person, MARGIN)).save(buffer, "JPEG", quality=93, subsampling=0)
-        jpegs.append(buffer.getvalue())
-    np.savez(
-        out,
-        jpegs=np.frombuffer(b"".join(jpegs), np.uint8),
-        ends=np.cumsum([len(jpeg) for jpeg in jpegs]),
-        values=values,
-        names=np.arange(count).astype(str),
-        parts=np.where(np.arange(count) < count * held, "held", "train"),
-        about=json.dumps(
-            {"source": "drawn by portrayal.stimuli.faces.training.render", "seed": seed, "columns": COLUMNS}
-        ),
-    )
+        values = np.full(WIDTH, np.nan)
+        values[:2] = np.sign(person.masculinity), person.age
+        faces.append((str(place), jpeg_of(render(person, MARGIN)), values))
+    parts = np.where(np.arange(count) < count * held, "held", "train")
+    words = {"source": "drawn by portrayal.stimuli.faces.training.render", "seed": seed, "columns": COLUMNS}
+    keep_packed(out, faces, parts, words)
 
 
 def _features(picture: np.ndarray, x: np.ndarray, y: np.ndarray, person: Person) -> None:
