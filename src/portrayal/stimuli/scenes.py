@@ -23,7 +23,6 @@ from portrayal.measures.captions.stages import BOXES, HUMAN_LABELS, PEOPLE, Stag
 NOUN = {"female": "woman", "male": "man"}
 ACTIONS = {"holding": ("hold", "ball"), "carrying": ("carry", "umbrella"), "reading": ("read", "book")}
 PLACES = ("park", "kitchen", "garden")
-COLORS = ("red", "blue")
 THINGS = ("dog", "bicycle", "cup")
 OFTEN = 0.4  # how often a bicycle or a cup is there
 ASSIGNED = "the generator of the scenes"

@@ -96,11 +96,6 @@ def interval_columns(interval: Interval) -> dict[str, float | None]:
     }
 
 
-def per_image(images: Iterable[str], flagged: Mapping[str, float], captions: Mapping[str, int]) -> np.ndarray:
-    """Return for each image the share of its captions that were flagged."""
-    return np.array([flagged.get(image, 0) / captions[image] for image in images if captions.get(image)])
-
-
 def by_group(
     technique: Technique,
     quantity: str,

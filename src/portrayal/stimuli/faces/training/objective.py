@@ -35,11 +35,6 @@ def reading_loss(read: Tensor, values: Tensor) -> Tensor:
     return (torch.stack(terms, 1) * have).sum(1)
 
 
-def ignorance_loss(read: Tensor, prior: Tensor) -> Tensor:
-    """Return one loss per face: how far a latent critic's reading is from knowing only the averages."""
-    return reading_loss(read, prior.expand(len(read), -1))
-
-
 def prior_of(values: Tensor) -> Tensor:
     """Return the average of each value over the training set; NaN where nothing is labelled."""
     return torch.nanmean(values, dim=0, keepdim=True)
