@@ -39,7 +39,7 @@ test: $(VENV)/.test
 
 # 1,000 runs and seed 0 for every stem; refreshes the figures in docs/.
 calibrate: $(VENV)/.demo
-	$(BIN)/python -m portrayal.calibration.pages --runs 1000
+	$(BIN)/python -m portrayal.runs.calibration_pages --runs 1000
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .

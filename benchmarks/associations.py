@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.measures.associations import association, eat
+from portrayal.audits.associations.measures import association, eat
 from portrayal.stats import permutation
 from portrayal.stats.permutation import two_sample
 

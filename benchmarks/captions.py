@@ -29,7 +29,7 @@ def wordnet() -> None:
     import nltk
 
     import nltk_corpus
-    from portrayal.language.wordnet import load
+    from portrayal.text.wordnet import load
 
     table = load()
     words = [word for text in gold()["caption"] for word in text.lower().strip(".").split()] * 12
@@ -90,10 +90,10 @@ def regressions() -> None:
 
 def parsing() -> None:
     from portrayal.audits.captions.measure import parsing_bar
-    from portrayal.measures.captions.audit import measure_system
-    from portrayal.measures.captions.mentions import read_captions
-    from portrayal.measures.captions.options import Options
-    from portrayal.measures.captions.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+    from portrayal.audits.captions.measures.audit import measure_system
+    from portrayal.audits.captions.measures.mentions import read_captions
+    from portrayal.audits.captions.measures.options import Options
+    from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 
     human, system, people = real_captions() if SHARED.exists() else made_captions()
     images = sorted(set(system["image"]))

@@ -62,8 +62,8 @@ def loop_compose(person, background, tolerance: int = 24):
 
 def compose_ours(person, background):
     """The same with the package: cut out, clean the fringe, paste at the bottom, centred."""
-    from portrayal.stimuli.compose import place
-    from portrayal.stimuli.cutout import cut_out
+    from portrayal.vision.compose import place
+    from portrayal.vision.cutout import cut_out
 
     return place(cut_out(person).image, background).image
 
@@ -94,7 +94,7 @@ def composing() -> str:
 
 def write_tags(path: Path, rows: int) -> None:
     """Write tags of pictures with 30 tags each, both columns as categories."""
-    from portrayal.language.typology import load_typology
+    from portrayal.text.typology import load_typology
 
     random = np.random.default_rng(0)
     words = load_typology()["tag"].unique().sort().sample(4000, seed=0)
@@ -111,16 +111,16 @@ def write_tags(path: Path, rows: int) -> None:
 
 
 def count_ours(path: Path) -> pl.DataFrame:
-    from portrayal.language.typology import load_context_tags, load_typology
-    from portrayal.measures.contexts.recorded_counts import count_recorded
+    from portrayal.audits.contexts.measures.recorded_counts import count_recorded
+    from portrayal.text.typology import load_context_tags, load_typology
 
     return count_recorded(path, load_typology(), load_context_tags())
 
 
 def count_plain(path: Path) -> pl.DataFrame:
     """A plain polars query: join each row to its tag's clusters, sum by image."""
-    from portrayal.language.typology import load_context_tags, load_typology
-    from portrayal.measures.contexts.pictures import membership
+    from portrayal.audits.contexts.measures.pictures import membership
+    from portrayal.text.typology import load_context_tags, load_typology
 
     rows = pl.scan_parquet(path)
     names = rows.select(pl.col("tag").unique()).collect(engine="streaming")["tag"]

@@ -8,10 +8,10 @@ import warnings
 import numpy as np
 from scipy import stats
 
-from portrayal.measures.counterfactuals.logistic import conditional_logistic
-from portrayal.measures.counterfactuals.reversal import place_scores, reversal_p
-from portrayal.measures.counterfactuals.slopes import line, normalised
-from portrayal.stimuli.faces.attributes import steps
+from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
+from portrayal.audits.counterfactuals.measures.reversal import place_scores, reversal_p
+from portrayal.audits.counterfactuals.measures.slopes import line, normalised
+from portrayal.vision.faces.attributes import steps
 
 PICTURES, LABELS = 200, 200
 

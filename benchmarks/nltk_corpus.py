@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.language.wordnet import PARTS, Wordnet
+from portrayal.text.wordnet import PARTS, Wordnet
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 LEXICOGRAPHER_FILES = 45

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import time
 
-from portrayal.measures.quality import mean_quality
-from portrayal.stimuli.collections import read_collection
+from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
+from portrayal.text.collections import read_collection
 
 MEASURES = ("map", "ndcg_cut_10", "P_10")
 

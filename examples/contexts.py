@@ -9,14 +9,14 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.language.typology import load_context_tags, load_contexts, load_typology
-from portrayal.measures.contexts.pictures import describe_pictures
-from portrayal.measures.contexts.questions import Design, answer_questions
-from portrayal.stimuli.datasets.openpeople import load_openpeople
-from portrayal.stimuli.factorial import compose_all
-from portrayal.stimuli.images import open_image
-from portrayal.stimuli.places import load_backgrounds
+from portrayal.audits.contexts.datasets.openpeople import load_openpeople
+from portrayal.audits.contexts.factorial import compose_all
+from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.places import load_backgrounds
 from portrayal.systems.taggers.local import tags_of
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.vision.images import open_image
 
 
 def main() -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from portrayal.measures.counterfactuals.measure import measure_counterfactuals
-from portrayal.measures.counterfactuals.world import representation, shipped_table
-from portrayal.stimuli.faces.attributes import steps
+from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
+from portrayal.audits.counterfactuals.measures.world import representation, shipped_table
+from portrayal.vision.faces.attributes import steps
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ import sys
 
 import polars as pl
 
-from portrayal.measures.emotion_words import emotion_words
-from portrayal.stimuli.datasets import sobem
+from portrayal.audits.associations.datasets import sobem
+from portrayal.audits.associations.measures.emotion_words import emotion_words
 
 
 def main(path: str) -> None:

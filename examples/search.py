@@ -8,9 +8,8 @@ for BM25, for the mean of word vectors, and for the latter with the gender direc
 
 from __future__ import annotations
 
-from portrayal.language.lexicons import read_lexicon
-from portrayal.language.vector_sets import open_vectors
-from portrayal.measures.search import (
+from portrayal.audits.search.histories import make_history
+from portrayal.audits.search.measures import (
     find_direction,
     gsr,
     lists_of,
@@ -18,11 +17,12 @@ from portrayal.measures.search import (
     relative_gsr,
     score_history,
 )
-from portrayal.measures.search.scores import word_scores
-from portrayal.stimuli.collections import read_collection
-from portrayal.stimuli.collections.histories import make_history
+from portrayal.audits.search.measures.scores import word_scores
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
+from portrayal.text.collections import read_collection
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vector_sets import open_vectors
 
 RANKERS = {
     "BM25": ("bm25", {}),

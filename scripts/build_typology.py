@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.language.typology import LEXICONS, find, normalise
+from portrayal.text.typology import LEXICONS, find, normalise
 
 SEEDS = Path(__file__).parent / "typology_seeds.toml"
 DEEPEST = 99

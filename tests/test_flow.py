@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from portrayal import flow, get_audit, make_study
-from portrayal.audits.base import Evidence
 from portrayal.errors import PortrayalError
-from portrayal.study import Study
-from portrayal.work import make_stimuli
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.work import make_stimuli
 
 TEST = {"name": "own", "x": ["a", "b"], "y": ["c", "d"], "a": ["e", "f"], "b": ["g", "h"]}
 

@@ -13,11 +13,11 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "audit": "portrayal.flow",
     "measure": "portrayal.flow",
-    "read_study": "portrayal.study",
-    "make_study": "portrayal.study",
-    "get_audit": "portrayal.audits",
-    "status_text": "portrayal.status",
-    "calibrate": "portrayal.calibration",
+    "read_study": "portrayal.runs.study_file",
+    "make_study": "portrayal.runs.study_file",
+    "get_audit": "portrayal.runs.registry",
+    "status_text": "portrayal.runs.status",
+    "calibrate": "portrayal.runs.calibration",
     "results": "portrayal.tables",
     "PortrayalError": "portrayal.errors",
 }

@@ -11,8 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from portrayal.commands.faces import app as faces_app
-from portrayal.commands.search import rank_command
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -23,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+faces_app = typer.Typer(help="Counterfactual faces.", no_args_is_help=True)
 app.add_typer(faces_app, name="faces")
 
 STOPPED = "stopped; run the same command again to go on"
@@ -62,7 +61,7 @@ def audit(
 @app.command()
 def plan(study: StudyFile) -> None:
     """Print the calls, their cost and the effects the study could find; calls nothing."""
-    from portrayal.plan import plan_text
+    from portrayal.runs.plan import plan_text
 
     typer.echo(plan_text(study))
 
@@ -106,7 +105,7 @@ def report(
 @app.command()
 def status(run: RunFolder) -> None:
     """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
-    from portrayal.status import status_text
+    from portrayal.runs.status import status_text
 
     typer.echo(status_text(run))
 
@@ -121,7 +120,7 @@ def calibrate(
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
 
-    from portrayal.calibration import calibrate as run_calibration
+    from portrayal.runs.calibration import calibrate as run_calibration
 
     text = json.dumps(run_calibration(stem, runs, seed).to_dict(), indent=1)
     if json_file:
@@ -129,7 +128,36 @@ def calibrate(
     typer.echo(text)
 
 
-app.command(name="rank")(rank_command)
+CollectionPath = Annotated[
+    Path, typer.Argument(help="A folder with documents, queries and judgments.", metavar="COLLECTION")
+]
+
+
+@app.command(name="rank")
+def rank_command(
+    collection: CollectionPath,
+    ranker: Annotated[
+        str, typer.Option(help="bm25, qlm, tfidf, add, si, sentence, drmm or matchpyramid.")
+    ] = "bm25",
+    depth: Annotated[int, typer.Option(min=1, help="The most results a query may have.")] = 1000,
+    out: Annotated[Path | None, typer.Option(help="The run file; COLLECTION.RANKER.run by default.")] = None,
+    vectors: Annotated[
+        str | None, typer.Option(help="Word vectors by name or path; for add, si and neural.")
+    ] = None,
+    stop: Annotated[str | None, typer.Option(help="Stop list: lucene, snowball or none.")] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="A folder to keep the index in, for the next time.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+) -> None:
+    """Run a ranker over a collection's queries and write a TREC run."""
+    from portrayal.audits.search.ranking import rank_collection
+
+    settings = {key: value for key, value in {"vectors": vectors, "stop": stop}.items() if value is not None}
+    path, lines = rank_collection(collection, ranker, depth, out, settings, quiet, index)
+    for line in lines:
+        sys.stderr.write(f"{line}\n")
+    typer.echo(path)
 
 
 @app.command()
@@ -144,9 +172,27 @@ def gsr(
     seed: Annotated[int, typer.Option(help="Of the bootstrap and the permutations.")] = 0,
 ) -> None:
     """Print the gender stereotype reinforcement of a run as one JSON object."""
-    from portrayal.commands.gsr import gsr_text
+    from portrayal.audits.search.gsr_of_run import gsr_text
 
     typer.echo(gsr_text(collection, run, vectors, cutoff, discount, seed))
+
+
+@faces_app.command()
+def apply(
+    table: Annotated[
+        Path,
+        typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv"),
+    ],
+    out: Annotated[Path, typer.Option(help="Where the series go.")] = Path("local/series"),
+    attribute: Annotated[list[str] | None, typer.Option(help="gender or race; both when left out.")] = None,
+    poles: Annotated[str, typer.Option(help="The two poles of race.")] = "White,Black",
+    model: Annotated[Path | None, typer.Option(help="Another model than the one that ships.")] = None,
+    size: Annotated[int, typer.Option(min=128, help="Longer side of the pictures.")] = 512,
+) -> None:
+    """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
+    from portrayal.vision.faces.apply import apply_table
+
+    typer.echo(apply_table(table, out, attribute or ["gender", "race"], poles.split(","), model, size))
 
 
 @app.command(name="list")
@@ -155,7 +201,7 @@ def list_(
     about: Annotated[bool, typer.Option("--about", help="Say what each one is.")] = False,
 ) -> None:
     """Print the names of what there is, one a line."""
-    from portrayal.catalogue import names
+    from portrayal.runs.catalogue import names
 
     typer.echo("\n".join(names(what, about)))
 

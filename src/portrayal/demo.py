@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from portrayal import flow
-from portrayal.audits import AUDITS, get_audit
-from portrayal.measured import read_measured
 from portrayal.record.progress import track
-from portrayal.run import Run
-from portrayal.study import read_study
+from portrayal.runs.measured import read_measured
+from portrayal.runs.registry import AUDITS, get_audit
+from portrayal.runs.run import Run
+from portrayal.runs.study_file import read_study
 
 TITLE = "Portrayal: the demonstration"
 

@@ -19,21 +19,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import portrayal
-from portrayal.audits import get_audit
-from portrayal.audits.base import Audit, Evidence, Measured
 from portrayal.errors import PortrayalError, nearest
-from portrayal.manifest import write_manifest
-from portrayal.measured import read_measured, write_measured
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
-from portrayal.run import Run, default_folder, existing_run, locked, replacing
+from portrayal.runs.audit import Audit, Evidence, Measured
+from portrayal.runs.manifest import write_manifest
+from portrayal.runs.measured import read_measured, write_measured
+from portrayal.runs.registry import get_audit
+from portrayal.runs.run import Run, default_folder, existing_run, locked, replacing
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study, read_study
+from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.stats.multiplicity import adjust_results
-from portrayal.study import Study, make_study, read_study
 from portrayal.systems.base import Question, System
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
-from portrayal.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 if TYPE_CHECKING:
     from portrayal.report.page import Section
@@ -215,7 +216,7 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
 
 
 def _planned(system: System, key: str, question: Question) -> Planned:
-    from portrayal.report.systems import without_secrets
+    from portrayal.systems.settings import without_secrets
 
     # The key is made of the parameters as they are; what is kept to be read holds no credential.
     parameters = without_secrets(system.parameters)
@@ -255,7 +256,7 @@ def _responses(study: Study, run: Run, stimuli: pl.DataFrame) -> pl.DataFrame:
 
 
 def _evidence(study: Study, run: Run, stimuli: pl.DataFrame, responses: pl.DataFrame) -> Evidence:
-    from portrayal.reviews import read_reviews
+    from portrayal.runs.reviews import read_reviews
 
     inputs = get_audit(study.audit).inputs(study)
     reviews = read_reviews(run.reviews) if run.reviews.exists() else None
@@ -266,7 +267,7 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
     import json
 
     from portrayal.report.page import Section
-    from portrayal.status import states_table
+    from portrayal.runs.status import states_table
 
     study = _study_of(run)
     stem: Audit = get_audit(study.audit)

@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 
 from portrayal.record.ledger import Ledger
-from portrayal.run import Run
-from portrayal.status import states_table
+from portrayal.runs.run import Run
+from portrayal.runs.status import states_table
 
 KILLS = 50
 HERE = Path(__file__).parent

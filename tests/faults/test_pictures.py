@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from PIL import Image, ImageDraw
 
-from portrayal.stimuli.cutout import NoUniformBackdrop, cut_out
-from portrayal.stimuli.factorial import Recipe, compose_all
-from portrayal.stimuli.images import UnreadableImage, open_image
+from portrayal.audits.contexts.factorial import Recipe, compose_all
+from portrayal.vision.cutout import NoUniformBackdrop, cut_out
+from portrayal.vision.images import UnreadableImage, open_image
 
 
 def portrait(size=(200, 200), backdrop=(240, 240, 240)):

@@ -13,7 +13,7 @@ from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.run import Run, locked
+from portrayal.runs.run import Run, locked
 
 STUDY = """
 name = "tiny"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.language.word_lists import association_test, load, word_list
-from portrayal.measures.associations import eat
-from portrayal.systems.encoders.readers import read_vectors
+from portrayal.audits.associations.measures import eat
+from portrayal.text.vector_files import read_vectors
+from portrayal.text.word_lists import association_test, load, word_list
 
 # Caliskan, Bryson, Narayanan (2017), Science 356, 183-186, supplement: word2vec on GoogleNews.
 PUBLISHED = {"weat1": 1.54, "weat2": 1.63, "weat6": 1.89, "weat7": 0.97, "weat8": 1.24, "weat9": 1.30}

@@ -8,9 +8,9 @@ any and given N; see the published README).
 import polars as pl
 import pytest
 
-from portrayal.language.typology import load_context_tags, load_contexts, load_typology
-from portrayal.measures.contexts.pictures import describe_pictures
-from portrayal.measures.contexts.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 TAG = {"woman": "Woman", "man": "man", "neutral": "person"}
 CLUSTER = {"woman": "feminine", "man": "masculine", "neutral": "neutral"}

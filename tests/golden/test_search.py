@@ -8,15 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from portrayal.language.lexicons import read_lexicon
-from portrayal.language.vector_sets import open_vectors
-from portrayal.measures import search
-from portrayal.measures.search.dichotomies import DICHOTOMIES, compare_poles
-from portrayal.measures.search.direction import find_direction
-from portrayal.measures.search.history import lists_of, score_history
-from portrayal.measures.search.scores import word_scores
-from portrayal.stimuli.collections.histories import make_history
-from portrayal.stimuli.collections.synthetic import (
+from portrayal.audits.search import measures as search
+from portrayal.audits.search.histories import make_history
+from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_poles
+from portrayal.audits.search.measures.history import lists_of, score_history
+from portrayal.audits.search.measures.scores import word_scores
+from portrayal.text.collections.synthetic import (
     REFERENCES,
     authors_words,
     paper_words,
@@ -24,6 +21,9 @@ from portrayal.stimuli.collections.synthetic import (
     synthetic_collection,
     toy_collection,
 )
+from portrayal.text.direction import find_direction
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vector_sets import open_vectors
 
 PAIRS = list(read_lexicon("gender_pairs").iter_rows())
 SETS = ["glove", "spacy-md"]
@@ -135,9 +135,9 @@ def test_published_spearman_of_table_2():
 def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
     # Section 4.2.2 and Table 2, on Robust04 with word2vec: perfect 0.085; BM25 11%, QLM 4%, w2v_si 77%, w2v_add 84% above it.
     # TIME is news too, with 83 queries: the order must be the same.
-    from portrayal.stimuli.collections import read_collection
     from portrayal.systems.rankers.base import rank
     from portrayal.systems.rankers.registry import Searchable, make_ranker
+    from portrayal.text.collections import read_collection
 
     collection = read_collection(shared("data/ir/time"))
     history, searchable = make_history(collection), Searchable(collection)
@@ -164,7 +164,7 @@ def test_documents_written_about_women_score_above_the_same_documents_about_men(
     # that of Definition 3.7 for a list of one document (title and text; a third of the texts do not differ).
     import polars as pl
 
-    from portrayal.stimuli.collections import collection_of
+    from portrayal.text.collections import collection_of
 
     table = pl.read_csv(shared("data/ir/gendered_queries/grepbiasir_documents.csv.gz"), infer_schema=False)
     table = table.filter(pl.col("relevant") == "1", pl.col("content_gender").is_in(["F", "M"]))

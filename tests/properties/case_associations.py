@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.associations import AUDIT
-from portrayal.audits.base import Evidence
-from portrayal.study import Study, make_study
-from portrayal.work import make_stimuli
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.runs.work import make_stimuli
 
 
 def case() -> tuple[Study, Evidence]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.base import Evidence
 from portrayal.audits.captions import AUDIT
-from portrayal.stimuli.scenes import read_scene
-from portrayal.study import Study, make_study
-from portrayal.systems.captioners.phantoms import PHANTOMS, draws, text
-from portrayal.work import make_stimuli
+from portrayal.audits.captions.phantom import PHANTOMS, draws, text
+from portrayal.audits.captions.scenes import read_scene
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.runs.work import make_stimuli
 
 PLANTED = {"first": "objects correctly mentioned", "second": "looks predict the group term"}
 

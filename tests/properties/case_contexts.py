@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.base import Evidence
-from portrayal.language.typology import load_context_tags, load_contexts, load_typology
-from portrayal.study import Study, make_study
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 WORDS = {"F1": ["bride", "veil"], "M1": ["garage", "wrench"]}
 POOL = ["hair", "face", "shirt", "happy", "serious", "beautiful", "person", "zzz"]

@@ -7,9 +7,10 @@ from itertools import product
 
 import polars as pl
 
-from portrayal.audits.base import Evidence
 from portrayal.audits.counterfactuals import AUDIT
-from portrayal.study import Study, make_study
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
 
 TAGS = ["person", "nurse", "engineer", "smile", "hair", "beard", "portrait"]
 

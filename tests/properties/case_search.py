@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.base import Evidence
 from portrayal.audits.search import AUDIT
-from portrayal.stimuli.collections.synthetic import reference_run, toy_collection
-from portrayal.study import Study, make_study
-from portrayal.work import make_stimuli
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.runs.work import make_stimuli
+from portrayal.text.collections.synthetic import reference_run, toy_collection
 
 
 def case() -> tuple[Study, Evidence]:

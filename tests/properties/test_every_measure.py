@@ -16,10 +16,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from portrayal import flow
-from portrayal.audits import AUDITS, get_audit
-from portrayal.audits.base import Evidence, Measured
 from portrayal.errors import PortrayalError
-from portrayal.study import Study
+from portrayal.runs.audit import Evidence, Measured
+from portrayal.runs.registry import AUDITS, get_audit
+from portrayal.runs.study import Study
 from portrayal.tables import RESULTS, check_results
 
 HERE = Path(__file__).parent

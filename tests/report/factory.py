@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from portrayal.audits.base import Audit, Chart, Finding, Measured, ReportTable
 from portrayal.report import charts
 from portrayal.report.page import Section
-from portrayal.study import Settings
+from portrayal.runs.audit import Audit, Chart, Finding, Measured, ReportTable
+from portrayal.settings import Settings
 from portrayal.tables import results
 
 NASTY = "<script>window.__ran = true</script>\x00\x1b[31m\u202e & \"quoted\" 'x' ]]> --> </style></svg>"

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.audits.base import Chart, Measured, ReportTable
 from portrayal.errors import PortrayalError
 from portrayal.report.files import all_results, strict, write_csv, write_report
+from portrayal.runs.audit import Chart, Measured, ReportTable
 from portrayal.tables import RESULTS, results
 from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.charts import heatmap
 from portrayal.report.page import render
 from portrayal.report.results import OPEN, SHOWN
 from portrayal.report.views import OPEN_MEASURES
+from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
 from portrayal.tables import results
 from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
 from report.reader import read

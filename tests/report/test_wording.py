@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.audits import AUDITS, get_audit
 from portrayal.report.page import render
 from portrayal.report.wording import claims, faults
+from portrayal.runs.registry import AUDITS, get_audit
 from report.factory import five_sections
 
 ROOT = Path(__file__).parents[2]

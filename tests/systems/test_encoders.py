@@ -17,11 +17,11 @@ import pytest
 from safetensors.numpy import save_file
 
 from portrayal.errors import MissingPart, PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import Answer, Question, System, Unreadable
 from portrayal.systems.encoders import local
-from portrayal.systems.encoders.readers import FORMATS, read_vectors
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.vector_files import FORMATS, read_vectors
 
 WORDS = {
     "queen": [0.5, -1.0, 2.25],
@@ -269,7 +269,7 @@ def test_a_damaged_network_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_phantom_plants_what_it_is_told(tmp_path: Path) -> None:
-    from portrayal.measures.associations import eat
+    from portrayal.audits.associations.measures import eat
 
     names = {side: [f"{side}{number}" for number in range(600)] for side in "xy"}
     sets = {**names, "a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"]}

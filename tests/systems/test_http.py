@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import (
     CallFailed,
     OutcomeUnknown,
@@ -26,6 +24,8 @@ from portrayal.systems.base import (
     Unreadable,
 )
 from portrayal.systems.http import dig
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import fill_secrets, retry_after
 
 

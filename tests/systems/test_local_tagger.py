@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.stimuli.datasets.openpeople import load_openpeople
-from portrayal.stimuli.images import open_image
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
+from portrayal.audits.contexts.datasets.openpeople import load_openpeople
+from portrayal.audits.contexts.phantom import Planted, Seen, describe, place_words
 from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.phantoms.contexts import Planted, Seen, describe, place_words
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.taggers.local import tags_of
+from portrayal.vision.images import open_image
 
 
 @pytest.mark.parametrize("number", [1, 4])

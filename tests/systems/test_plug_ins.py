@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question, Unreadable
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 
 PROGRAM = """
 import json, sys
@@ -187,7 +187,7 @@ def test_a_function_past_its_time_limit_does_not_keep_the_process_alive(tmp_path
     (tmp_path / "sleepy_tagger.py").write_text("import time\ndef tags(text):\n    time.sleep(60)\n")
     program = f"""
 import asyncio, pathlib
-from portrayal.study import SystemSettings
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems import open_system
 from portrayal.systems.base import Question
 system = open_system(SystemSettings(name="s", use="python:sleepy_tagger:tags"), pathlib.Path({str(tmp_path)!r}), "tagger")

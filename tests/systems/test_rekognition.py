@@ -13,9 +13,9 @@ from moto import mock_aws
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import CallFailed, Question, QuotaSpent, Throttled
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 
 
 @pytest.fixture(autouse=True)

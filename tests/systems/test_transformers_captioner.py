@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Question
 from portrayal.systems.captioners.transformers_captioner import load_model, open_system
+from portrayal.systems.settings import SystemSettings
 
 
 @pytest.fixture(scope="module")

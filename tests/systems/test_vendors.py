@@ -13,8 +13,6 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import (
     Answer,
     CallFailed,
@@ -25,6 +23,8 @@ from portrayal.systems.base import (
     Unreadable,
 )
 from portrayal.systems.chat import rows_of_text
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 from systems.vendor_server import vendor_server
 
 KEYS = {

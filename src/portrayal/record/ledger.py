@@ -72,7 +72,7 @@ class Entry:
 
 
 class Ledger:
-    """Open a ledger for writing (one process at a time, see `portrayal.run`) or for reading."""
+    """Open a ledger for writing (one process at a time, see `portrayal.runs.run`) or for reading."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path

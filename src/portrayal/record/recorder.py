@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
-from portrayal.record.generator_guard import guard_answer, guard_system
 from portrayal.record.ledger import Ledger
 from portrayal.record.pace import Pace
+from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.base import (
     Answer,
     CallFailed,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
-from portrayal.audits.base import Chart
 from portrayal.errors import PortrayalError
 from portrayal.report.theme import themed
 from portrayal.report.words import visible_all
+from portrayal.runs.audit import Chart
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"

@@ -13,7 +13,7 @@ import polars as pl
 from portrayal.report.drawing import Drawing, svg_to_png
 from portrayal.report.page import render_drawn
 from portrayal.report.section import STATES, Section, draw, table_files
-from portrayal.report.systems import without_secrets
+from portrayal.systems.settings import without_secrets
 from portrayal.tables import RESULTS
 
 # A spreadsheet runs a cell that starts with one of these; a tag or caption may.

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.report.systems import without_secrets
 from portrayal.report.words import cell, listed, plain, plural
+from portrayal.systems.settings import without_secrets
 
 MOST = 24  # entries of one manifest table in the page; manifest.json has them all
 METHODS = {

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Audit, Chart, Finding, Measured, ReportTable
 from portrayal.report.drawing import Drawing, to_svg
 from portrayal.report.words import visible
+from portrayal.runs.audit import Audit, Chart, Finding, Measured, ReportTable
 
 # What a question came to, in the order a reader meets it: first what was answered.
 STATES = ("done", "refused", "failed", "unknown", "in_flight", "planned")

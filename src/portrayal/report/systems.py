@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portrayal.report.words import cell, listed
-from portrayal.study import SECRET
+from portrayal.systems.settings import without_secrets
 
-WITHHELD = "(withheld)"
-_LOGIN = re.compile(r"(://)[^/@\s]+@")
-_QUERY = re.compile(r"(?i)([?&][^=&#\s]*(?:key|token|secret|sig|signature|password)=)[^&#\s]+")
 _TITLES = {
     "use": "what it is",
     "identity": "what it is",
@@ -52,16 +48,3 @@ def said_simulated(systems: Sequence[Mapping[str, Any]]) -> str:
     if len(names) == len(systems):
         return "All systems here are simulated." if len(names) > 1 else "The system is simulated."
     return f"{listed(names)} {'is' if len(names) == 1 else 'are'} simulated."
-
-
-def without_secrets(value: Any, key: str = "") -> Any:
-    """Return the value with credentials taken out, by the names they go under and inside addresses."""
-    if SECRET.search(key) and value not in (None, ""):
-        return WITHHELD
-    if isinstance(value, Mapping):
-        return {name: without_secrets(inner, str(name)) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without_secrets(inner) for inner in value]
-    if isinstance(value, str):
-        return _QUERY.sub(rf"\1{WITHHELD}", _LOGIN.sub(rf"\1{WITHHELD}@", value))
-    return value

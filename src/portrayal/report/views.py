@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from portrayal.audits.base import Finding
 from portrayal.report.drawing import Drawing, prefixed
 from portrayal.report.names import NAMES
 from portrayal.report.provenance import asked, family, manifest_rows, recorded
@@ -20,6 +19,7 @@ from portrayal.report.shown import shown_view
 from portrayal.report.systems import said_simulated, simulated, system_rows
 from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
+from portrayal.runs.audit import Finding
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
 OPEN_MEASURES = 6

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.pictures import Picture, PictureLimits
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
 from portrayal.systems.web import environment
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.pictures import Picture, PictureLimits
 from portrayal.systems.prompts import prompt
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.vendor import Request, Rows, Vendor, VendorSystem, open_vendor
 from portrayal.systems.web import environment
 

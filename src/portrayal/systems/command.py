@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question
 from portrayal.systems.plain import PlainSystem, answer_in, pack_reply
+from portrayal.systems.settings import SystemSettings
 
 LONGEST_LINE = 64 * 1024 * 1024
 

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.base import Answer, Question, Unreadable
 from portrayal.systems.plain import decoded, rows_of
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import WebSystem, check_headers, check_query, fill_secrets
 
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, Question
 from portrayal.systems.plain import PlainSystem, pack_reply
+from portrayal.systems.settings import SystemSettings
 
 
 @dataclass

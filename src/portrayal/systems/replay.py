@@ -22,6 +22,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,11 +31,11 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, CallFailed, Question
 from portrayal.systems.plain import PlainSystem
-from portrayal.table_files import read_table
-from portrayal.tables import ROWS
+from portrayal.systems.settings import SystemSettings
+from portrayal.tables import ROWS, read_json, read_table
 
 ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
 REFUSED = {"refused", "filtered", "blocked"}
@@ -116,11 +117,26 @@ def _read_answers(path: Path, kind: str) -> pl.DataFrame:
     """Read the table; a captioner's .json is a COCO results file, which names its columns already."""
     if kind != "captioner" or not path.name.removesuffix(".gz").endswith(".json"):
         return read_table(path, text=True)
-    from portrayal.stimuli.datasets.coco import (
-        read_results,
-    )  # it brings WordNet, which other recordings do not need
+    return read_coco_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
 
-    return read_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
+
+def read_coco_results(path: Path) -> pl.DataFrame:
+    """Read a COCO results file, a list of image_id and caption, as image, caption and text; an image's captions are numbered."""
+    rows = read_json(path, "COCO caption results")
+    if not isinstance(rows, list):
+        raise PortrayalError(f"{path.name} is not a list. A results file is a list of image_id and caption.")
+    seen: Counter[str] = Counter()
+    numbered = []
+    for row in rows:
+        if row.get("image_id") is None:
+            raise PortrayalError(
+                f"{path.name} has a caption without image_id. Expected image_id and caption."
+            )
+        image = str(row["image_id"])
+        numbered.append((image, seen[image], row.get("caption")))
+        seen[image] += 1
+    schema = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
+    return pl.DataFrame(numbered, schema=schema, orient="row")
 
 
 def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, CallFailed, Question, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.plain import decoded
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import WebSystem
 
 Rows = list[dict[str, Any]]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import CallFailed, Question
 from portrayal.systems.encoders.clip.sizes import SIZES, get_size, size_of_weights
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")

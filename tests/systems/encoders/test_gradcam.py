@@ -81,8 +81,8 @@ def planted_vit():
 
 @pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
 def test_gradcam_finds_the_planted_region(plant) -> None:
-    from portrayal.measures.saliency import region_shares
     from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
+    from portrayal.vision.regions import region_shares
 
     network = plant()
     pixels = Preparation(SIDE).array(red_square())[None]

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import CallFailed, Question
 from portrayal.systems.encoders.pictures import folder_preparation
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
 from systems.encoders import small_clip
 
 TEXTS = ["a photo of a person", "angry woman"]

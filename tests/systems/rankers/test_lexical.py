@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.language.tokens import stop_words, words
-from portrayal.stimuli.collections import Collection, collection_of, read_collection, without_result
 from portrayal.systems.rankers.base import Ranker, best, rank
 from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.index import Index, build_index
 from portrayal.systems.rankers.qlm import qlm
 from portrayal.systems.rankers.tfidf import tfidf
+from portrayal.text.collections import Collection, collection_of, read_collection, without_result
+from portrayal.text.index import Index, build_index
+from portrayal.text.tokens import stop_words, words
 
 DOCUMENTS = {"d1": "nurse nurse ward", "d2": "plumber pipe", "d3": "nurse pipe pipe ward ward ward", "d4": ""}
 TOY = collection_of(DOCUMENTS, {"q1": "nurse ward ward", "q2": "doctor", "q3": "pipe"})

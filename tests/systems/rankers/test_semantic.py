@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from portrayal.language.space import WordSpace
-from portrayal.stimuli.collections import collection_of, without_result
 from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.index import build_index
 from portrayal.systems.rankers.sentence import dense_of
 from portrayal.systems.rankers.words import add, si
+from portrayal.text.collections import collection_of, without_result
+from portrayal.text.index import build_index
+from portrayal.text.space import WordSpace
 
 WORDS = ["nurse", "ward", "pipe"]
 VECTORS = np.array([[1.0, 0.0, 2.0], [0.5, 1.0, 0.0], [0.0, 3.0, -1.0]])

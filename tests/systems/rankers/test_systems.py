@@ -14,15 +14,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from portrayal.commands.search import rank_command
+from portrayal.cli import rank_command
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.collections import collection_of, read_run
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.base import Question, System
 from portrayal.systems.rankers.base import Ranker, rank
 from portrayal.systems.rankers.references import Perfect, Random
 from portrayal.systems.rankers.registry import RANKERS, Searchable, make_ranker
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.collections import collection_of, read_run
 
 QRELS = {"q1": {"d1": 1, "d3": 2, "d2": 0, "d0": 1}}
 DOCUMENTS = {"d0": "nurse", "d1": "nurse nurse ward", "d2": "plumber pipe", "d3": "nurse pipe ward"}
@@ -166,7 +166,7 @@ def test_random_orders_are_seeded_and_differ_between_queries() -> None:
 
 
 def test_every_ranker_of_the_registry_is_registered_as_a_system() -> None:
-    from portrayal.systems import SYSTEMS
+    from portrayal.systems.registry import SYSTEMS
 
     assert {name for name, entry in SYSTEMS.items() if entry.kind == "ranker"} >= set(RANKERS)
 

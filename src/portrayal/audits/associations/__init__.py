@@ -1,24 +1,23 @@
 """The associations audit: whether an encoder ties an attribute to some people and not to others.
 
 Stimuli are texts (and pictures, for encoders that see), asked once each however many sets they stand in. The
-measure is `portrayal.measures.associations`.
+measure is `portrayal.audits.associations.measures`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from portrayal.audits.associations.measures.declared import measure
 from portrayal.audits.associations.page import MEASURES, charts, findings, tables
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.audits.associations.tests import declared_tests, make_stimuli
-from portrayal.audits.base import Audit
-from portrayal.measures.associations.declared import measure
-from portrayal.study import Study
+from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
+from portrayal.runs.audit import Audit
+from portrayal.runs.study import Study
 
 VALIDITY = (
     "d is a standardised difference of cosines. It says that an encoder keeps two groups of stimuli apart in their "
@@ -53,7 +52,7 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 
 def _shipped(name: str) -> Path:
-    return Path(str(files("portrayal.studies") / name))
+    return Path(__file__).parent / "studies" / name
 
 
 AUDIT = Audit(

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Chart, Finding, Measured, ReportTable
 from portrayal.report.words import told
+from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
 from portrayal.stats.multiplicity import decided
 from portrayal.stats.specification import support
 

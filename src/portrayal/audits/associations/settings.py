@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from portrayal.stimuli.picture_sets import PictureSet
-from portrayal.study import Settings
+from portrayal.audits.associations.picture_sets import PictureSet
+from portrayal.settings import Settings
 
 SetName = Literal["x", "y", "a", "b"]
 Variant = Literal["prompts", "article", "subsets", "ddof"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.base import Audit
 from portrayal.audits.captions.charts import all_charts
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
+from portrayal.audits.captions.measures.audit import measure_name
 from portrayal.audits.captions.report import find_sentences, report_tables
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
-from portrayal.measures.captions.audit import measure_name
-from portrayal.study import Study
+from portrayal.runs.audit import Audit
+from portrayal.runs.study import Study
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
@@ -76,5 +75,5 @@ AUDIT = Audit(
     inputs=read_inputs,
     tables=report_tables,
     power=say_power,
-    demo=(Path(str(files("portrayal.studies") / "captions.toml")),),
+    demo=(Path(__file__).parent / "studies" / "captions.toml",),
 )

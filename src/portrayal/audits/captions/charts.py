@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.base import Chart, Measured
+from portrayal.audits.captions.measures.audit import measure_name
+from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
 from portrayal.audits.captions.report import SHARES
-from portrayal.measures.captions.audit import measure_name
-from portrayal.measures.captions.stages import SYSTEM_CAPTIONS
+from portrayal.runs.audit import Chart, Measured
 
 OUTCOMES = ("right group word", "wrong group word", "neutral wording", "person not mentioned")
 

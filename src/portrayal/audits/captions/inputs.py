@@ -9,13 +9,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
-from portrayal.audits.captions.stimuli import image_table, make_scenes
-from portrayal.errors import PortrayalError
-from portrayal.measures.captions.options import Options
-from portrayal.measures.captions.stages import FAULTS, HUMAN_LABELS, MENTIONS, SYSTEM_LABELS, Stages, empty
-from portrayal.stimuli import scenes as generated
-from portrayal.stimuli.datasets import (
+from portrayal.audits.captions import scenes as generated
+from portrayal.audits.captions.datasets import (
     caption_tables,
     coco,
     conceptual_captions,
@@ -25,14 +20,27 @@ from portrayal.stimuli.datasets import (
     visual_genome,
     zhao,
 )
-from portrayal.study import Study
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.stages import (
+    FAULTS,
+    HUMAN_LABELS,
+    MENTIONS,
+    SYSTEM_LABELS,
+    Stages,
+    empty,
+)
+from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
+from portrayal.audits.captions.stimuli import image_table, make_scenes
+from portrayal.errors import PortrayalError
+from portrayal.runs.study import Study
+from portrayal.systems.replay import read_coco_results
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read all stages but the system's, and the options; nothing here is parsed."""
     settings: CaptionsSettings = study.settings
     if settings.scenes:
-        from portrayal.systems.captioners.phantoms import faithful, text
+        from portrayal.audits.captions.phantom import faithful, text
 
         made = make_scenes(study)
         rows = [{"image": scene.image, "text": text(faithful(scene))} for scene in made]
@@ -159,7 +167,7 @@ def _human_captions(captions: HumanCaptions | None, folder: Path) -> pl.DataFram
     read = {
         "table": caption_tables.read_captions,
         "coco": coco.read_captions,
-        "coco results": coco.read_results,
+        "coco results": read_coco_results,
         "conceptual captions": conceptual_captions.read_conceptual_captions,
         "vinvl": vinvl.read_captions,
     }[captions.format]

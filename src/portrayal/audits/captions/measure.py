@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Evidence, Measured
+from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
+from portrayal.audits.captions.measures.mentions import read_captions
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.errors import PortrayalError
-from portrayal.measures.captions.audit import SystemResult, all_rows, as_results, measure_system
-from portrayal.measures.captions.mentions import read_captions
-from portrayal.measures.captions.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.runs.audit import Evidence, Measured
 
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:

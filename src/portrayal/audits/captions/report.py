@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Finding, Measured, ReportTable
-from portrayal.measures.captions.audit import measure_name
-from portrayal.measures.captions.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
-from portrayal.measures.captions.techniques import TECHNIQUES
+from portrayal.audits.captions.measures.audit import measure_name
+from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
+from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.runs.audit import Finding, Measured, ReportTable
 
 # Shares over all images that are told when their interval lies above chance.
 SHARES = {

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from portrayal.measures.captions.options import PERSON_AREA, SAME_OBJECT, THRESHOLD
-from portrayal.measures.captions.techniques import TECHNIQUES
-from portrayal.study import Settings
+from portrayal.audits.captions.measures.options import PERSON_AREA, SAME_OBJECT, THRESHOLD
+from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.settings import Settings
 
 
 class HumanCaptions(Settings):

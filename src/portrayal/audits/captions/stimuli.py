@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.captions import scenes as generated
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.errors import PortrayalError
-from portrayal.stimuli import scenes as generated
-from portrayal.study import Study
-from portrayal.table_files import read_table
+from portrayal.runs.study import Study
+from portrayal.tables import read_table
 
 # Enough of everything a phantom of the demonstration needs.
 DEMO_WORLD = generated.World(wheelchair=0.3, elderly=0.3)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.base import Audit, Finding, Measured, ReportTable
 from portrayal.audits.contexts.charts import all_charts, tradeoff_table
 from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measure import measure, stereotypes_of
+from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.measures.summary import summary
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli
-from portrayal.measures.contexts.questions import FAMILY
-from portrayal.measures.contexts.summary import summary
-from portrayal.study import Study
+from portrayal.runs.audit import Audit, Finding, Measured, ReportTable
+from portrayal.runs.study import Study
 
 
 def find_sentences(measured: Measured) -> list[Finding]:
@@ -71,5 +71,5 @@ AUDIT = Audit(
         "The typology decides what is abstract or concrete; its coverage stands with every row.",
         "A tagger that names no gender has no stereotype to show here; its share of neutral answers is printed beside it.",
     ),
-    demo=(Path(__file__).parents[2] / "studies" / "contexts.toml",),
+    demo=(Path(__file__).parent / "studies" / "contexts.toml",),
 )

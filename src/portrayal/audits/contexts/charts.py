@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Chart, Measured
 from portrayal.report.charts import bars_with_intervals, forest
 from portrayal.report.section import file_name
+from portrayal.runs.audit import Chart, Measured
 
 X_TITLE = "gender F1, mean over depicted groups"
 Y_TITLE = "stereotype congruence (congruent minus incongruent)"

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import compose_pictures, only_replayed
-from portrayal.language.typology import load_context_tags, load_contexts, load_typology
-from portrayal.study import Study
+from portrayal.runs.study import Study
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
@@ -34,7 +34,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
 def _picture_inputs(study: Study) -> dict[str, Any]:
     """The people left out with their reasons; the contact sheet, unless somebody shown is real."""
-    from portrayal.stimuli.contact_sheet import contact_sheet
+    from portrayal.vision.contact_sheet import contact_sheet
 
     manifest = compose_pictures(study)
     left_out = manifest.filter(pl.col("role") == "unusable").select("stimulus", "flags").rows()
@@ -44,6 +44,6 @@ def _picture_inputs(study: Study) -> dict[str, Any]:
 
 
 def _read_ratings(study: Study) -> pl.DataFrame | None:
-    from portrayal.reviews import read_reviews
+    from portrayal.runs.reviews import read_reviews
 
     return read_reviews(study.folder / study.settings.ratings) if study.settings.ratings else None

@@ -6,14 +6,14 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Evidence, Measured
+from portrayal.audits.contexts.measures.coding import agreement, extend, queue
+from portrayal.audits.contexts.measures.pictures import describe_pictures, unknown_tags
+from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.ratings import QUESTIONS, ratings
+from portrayal.audits.contexts.measures.warnings import warnings_of
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError, nearest
-from portrayal.measures.contexts.coding import agreement, extend, queue
-from portrayal.measures.contexts.pictures import describe_pictures, unknown_tags
-from portrayal.measures.contexts.questions import Design, answer_questions
-from portrayal.measures.contexts.ratings import QUESTIONS, ratings
-from portrayal.measures.contexts.warnings import warnings_of
+from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from portrayal.measures.contexts.questions import LABELS
-from portrayal.stimuli.compose import Crop
-from portrayal.study import Settings
+from portrayal.audits.contexts.measures.questions import LABELS
+from portrayal.settings import Settings
+from portrayal.vision.compose import Crop
 
 
 class ContextsSettings(Settings):

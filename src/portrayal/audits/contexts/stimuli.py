@@ -6,14 +6,14 @@ import polars as pl
 
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError
-from portrayal.study import Study
+from portrayal.runs.study import Study
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
     """Compose the pictures, or take the table of recorded images; Stimuli with role, person, context and factors."""
     settings: ContextsSettings = study.settings
     if not settings.images or only_replayed(study):
-        from portrayal.stimuli.recorded import recorded_stimuli
+        from portrayal.audits.contexts.recorded_images import recorded_stimuli
 
         return recorded_stimuli(study.folder / settings.people)
     manifest = compose_pictures(study)
@@ -27,8 +27,8 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 def compose_pictures(study: Study) -> pl.DataFrame:
     """Put the people into the places, once: what was composed before is found in its folder."""
-    from portrayal.stimuli.factorial import Recipe, cache_folder, compose_all
-    from portrayal.stimuli.places import load_backgrounds
+    from portrayal.audits.contexts.factorial import Recipe, cache_folder, compose_all
+    from portrayal.audits.contexts.places import load_backgrounds
 
     settings: ContextsSettings = study.settings
     folder = study.folder / settings.pictures if settings.pictures else cache_folder()
@@ -43,15 +43,15 @@ def _people(study: Study) -> pl.DataFrame:
     settings: ContextsSettings = study.settings
     path = study.folder / settings.people
     if settings.people == "openpeople":
-        from portrayal.stimuli.datasets.openpeople import load_openpeople
+        from portrayal.audits.contexts.datasets.openpeople import load_openpeople
 
         return load_openpeople()
     if path.is_dir():
-        from portrayal.stimuli.datasets.chicago_faces import load_chicago_faces
+        from portrayal.audits.contexts.datasets.chicago_faces import load_chicago_faces
 
         norming = study.folder / settings.norming if settings.norming else None
         return load_chicago_faces(path, norming, settings.consent)
-    from portrayal.stimuli.datasets.people_folder import load_people
+    from portrayal.audits.contexts.datasets.people_folder import load_people
 
     return load_people(path, license_name=settings.people_license, consent=settings.consent)
 

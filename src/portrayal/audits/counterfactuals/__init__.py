@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.base import Audit
 from portrayal.audits.counterfactuals.charts import all_charts
 from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
@@ -14,7 +13,8 @@ from portrayal.audits.counterfactuals.measure import measure
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import make_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
-from portrayal.study import Study
+from portrayal.runs.audit import Audit
+from portrayal.runs.study import Study
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
@@ -52,5 +52,5 @@ AUDIT = Audit(
         "there is no trusted reader of race.",
         "Values beyond -1 and 1 lie outside what was seen in training.",
     ),
-    demo=(Path(__file__).parents[2] / "studies" / "counterfactuals.toml",),
+    demo=(Path(__file__).parent / "studies" / "counterfactuals.toml",),
 )

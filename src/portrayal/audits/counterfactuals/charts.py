@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Chart, Measured
 from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
+from portrayal.runs.audit import Chart, Measured
 
 AXES = {
     "gender": "value (+2 is masculine)",

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Finding, Measured
+from portrayal.runs.audit import Finding, Measured
 
 
 def find_sentences(measured: Measured) -> list[Finding]:

@@ -11,13 +11,13 @@ import polars as pl
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import built, given
 from portrayal.errors import PortrayalError
-from portrayal.study import Study
-from portrayal.table_files import read_csv
+from portrayal.runs.study import Study
+from portrayal.tables import read_csv
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read the manipulation checks, what was left out, and the shares slopes are compared with."""
-    from portrayal.measures.counterfactuals.world import masculine_shares, shipped_table
+    from portrayal.audits.counterfactuals.measures.world import masculine_shares, shipped_table
 
     settings: CounterfactualsSettings = study.settings
     shares = _shares(study.folder / settings.shares) if settings.shares else masculine_shares()
@@ -31,7 +31,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         # A recorded run is measured again where its pictures may be gone; the report then says what is not known.
         there = (study.folder / settings.series).is_dir()
         return {**found, "left_out": given(study)[1]} if there else found
-    from portrayal.stimuli.faces.build import CHECKS, LEFT_OUT
+    from portrayal.vision.faces.build import CHECKS, LEFT_OUT
 
     folder = built(study)
     return {

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.base import Evidence, Measured
+from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
+from portrayal.audits.counterfactuals.measures.rows import Options
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import check_rows, label_table, world_rows
-from portrayal.measures.counterfactuals.measure import measure_counterfactuals
-from portrayal.measures.counterfactuals.rows import Options
+from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
 
 
@@ -36,7 +36,7 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 
 def _top(told: Mapping[str, Any]) -> list[str]:
     """Return what stands first in a report: checks that failed or were not done."""
-    from portrayal.stimuli.faces.checks import failures
+    from portrayal.vision.faces.checks import failures
 
     if "checks" in told:
         return failures(told["checks"])

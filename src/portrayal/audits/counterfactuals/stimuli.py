@@ -8,7 +8,7 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.errors import PortrayalError
-from portrayal.study import Study
+from portrayal.runs.study import Study
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -21,7 +21,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
                 f"everybody in {settings.series} is left out: nobody there is taken for an adult."
             )
         return taken
-    from portrayal.stimuli.faces.build import MANIFEST
+    from portrayal.vision.faces.build import MANIFEST
 
     made = pl.read_parquet(built(study) / MANIFEST)
     if made.is_empty():
@@ -33,7 +33,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the stimuli of the folder a study names, and who was left out of it."""
-    from portrayal.stimuli.faces.folder import read_folder
+    from portrayal.vision.faces.folder import read_folder
 
     settings: CounterfactualsSettings = study.settings
     folder = study.folder / str(settings.series)
@@ -42,9 +42,9 @@ def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def built(study: Study) -> Path:
     """Return the folder of the study's series, making them where they are not there yet."""
-    from portrayal.stimuli.faces.build import Recipe, build, cache_folder
-    from portrayal.stimuli.faces.model import open_manipulator
-    from portrayal.stimuli.faces.sources import check_pictures, openpeople_pictures, read_pictures
+    from portrayal.vision.faces.build import Recipe, build, cache_folder
+    from portrayal.vision.faces.model import open_manipulator
+    from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
 
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.base import Measured, ReportTable
-from portrayal.measures.counterfactuals.rows import PAPER_P, PAPER_SLOPE, STEM
-from portrayal.measures.counterfactuals.world import (
+from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE, STEM
+from portrayal.audits.counterfactuals.measures.world import (
     correlation,
     gaps,
     race_shares,
@@ -19,6 +18,7 @@ from portrayal.measures.counterfactuals.world import (
     slopes_and_shares,
 )
 from portrayal.report.section import file_name
+from portrayal.runs.audit import Measured, ReportTable
 
 GENDERS = ("feminine", "masculine")
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath

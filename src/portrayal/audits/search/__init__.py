@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from portrayal.audits.base import Audit
 from portrayal.audits.search.charts import charts
 from portrayal.audits.search.findings import VALIDITY, findings, tables
 from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.audits.search.measure import measure
 from portrayal.audits.search.settings import SearchSettings
+from portrayal.runs.audit import Audit
 
 AUDIT = Audit(
     stem="search",
@@ -25,5 +25,5 @@ AUDIT = Audit(
     family=("gsr", "gsr_difference", "gsr_change", "over_representation_trend"),
     inputs=inputs,
     tables=tables,
-    demo=(Path(__file__).parents[2] / "studies" / "search.toml",),
+    demo=(Path(__file__).parent / "studies" / "search.toml",),
 )

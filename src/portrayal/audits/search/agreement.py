@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.material import PERFECT, Material, Part, make_ruler, with_options
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
+from portrayal.audits.search.measures.lists import DISCOUNTS
+from portrayal.audits.search.measures.reliability import Agreement, correlate
 from portrayal.audits.search.rows import INSTRUMENT, finite, row
-from portrayal.measures.search.direction import METHODS
-from portrayal.measures.search.gsr import gsr, relative_gsr
-from portrayal.measures.search.history import History, lists_of, perfect_lists, score_many
-from portrayal.measures.search.lists import DISCOUNTS
-from portrayal.measures.search.reliability import Agreement, correlate
+from portrayal.text.direction import METHODS
 
 
 def agreement(material: Material) -> Part:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import polars as pl
 
-from portrayal.audits.base import Chart, Measured
 from portrayal.audits.search.drawings import coloured_terms, outcome_bars, panels
 from portrayal.audits.search.ruler_charts import ruler_charts
 from portrayal.report.charts import forest, scatter_with_fit
 from portrayal.report.curve import specification_curve
+from portrayal.runs.audit import Chart, Measured
 
 MOST_SYSTEMS = 12  # panels of Figure 9
 

@@ -9,14 +9,14 @@ import polars as pl
 from scipy import stats
 
 from portrayal.audits.search.material import Material, Part
+from portrayal.audits.search.measures.gsr import relative_gsr
+from portrayal.audits.search.measures.history import lists_of
+from portrayal.audits.search.measures.kendall import kendall_distance
+from portrayal.audits.search.measures.quality import quality
+from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.published import published_names
 from portrayal.audits.search.rows import row, slope_row
 from portrayal.errors import PortrayalError, nearest
-from portrayal.measures.quality import quality
-from portrayal.measures.search.gsr import relative_gsr
-from portrayal.measures.search.history import lists_of
-from portrayal.measures.search.kendall import kendall_distance
-from portrayal.measures.search.reliability import correlate
 from portrayal.stats.intervals import clustered_mean
 
 QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3

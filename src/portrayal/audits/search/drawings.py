@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.measures.search.entities import NEITHER, UNDEFINED
+from portrayal.audits.search.measures.entities import NEITHER, UNDEFINED
 from portrayal.report.theme import GRID, INK, MUTED, PALETTE
 
 POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.material import Material, Part
-from portrayal.language.inflection import forms
+from portrayal.text.inflection import forms
 
 EACH = 10  # queries of each pole, as in Figure 7
 TERMS_SHOWN = 10  # of a query; longer ones go on

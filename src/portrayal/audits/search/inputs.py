@@ -10,22 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.histories import make_history, measuring_stop_words
 from portrayal.audits.search.material import refuse_taken_names
+from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
+from portrayal.audits.search.measures.entities import without_shared
+from portrayal.audits.search.measures.history import History
+from portrayal.audits.search.measures.lists import query_scores
+from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
-from portrayal.language.lexicons import READ_AS, read_lexicon
-from portrayal.language.space import WordSpace
-from portrayal.language.tokens import stop_words, words
-from portrayal.language.vector_sets import open_vectors
-from portrayal.measures.search.dichotomies import DICHOTOMIES
-from portrayal.measures.search.direction import find_direction
-from portrayal.measures.search.entities import without_shared
-from portrayal.measures.search.history import History
-from portrayal.measures.search.lists import query_scores
-from portrayal.measures.search.scores import word_scores
-from portrayal.stimuli.collections import Collection, read_collection
-from portrayal.stimuli.collections.histories import make_history, measuring_stop_words
-from portrayal.stimuli.collections.synthetic import (
+from portrayal.runs.study import Study
+from portrayal.text.collections import Collection, read_collection
+from portrayal.text.collections.synthetic import (
     GENERATED,
     PERSONS,
     Words,
@@ -34,7 +30,11 @@ from portrayal.stimuli.collections.synthetic import (
     synthetic_collection,
     toy_collection,
 )
-from portrayal.study import Study
+from portrayal.text.direction import find_direction
+from portrayal.text.lexicons import READ_AS, read_lexicon
+from portrayal.text.space import WordSpace
+from portrayal.text.tokens import stop_words, words
+from portrayal.text.vector_sets import open_vectors
 
 
 def open_collection(study: Study) -> Collection:

@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.base import Evidence
+from portrayal.audits.search.measures.history import (
+    History,
+    lists_of,
+    perfect_lists,
+    random_lists,
+    score_many,
+)
+from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
-from portrayal.language.space import WordSpace
-from portrayal.measures.search.direction import Direction, find_direction
-from portrayal.measures.search.history import History, lists_of, perfect_lists, random_lists, score_many
-from portrayal.measures.search.scores import word_scores
+from portrayal.runs.audit import Evidence
 from portrayal.tables import check_responses
+from portrayal.text.direction import Direction, find_direction
+from portrayal.text.space import WordSpace
 
 PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.base import Evidence, Measured
 from portrayal.audits.search.agreement import agreement, specifications
 from portrayal.audits.search.comparison import comparison
 from portrayal.audits.search.examples import most_gendered
@@ -13,6 +12,7 @@ from portrayal.audits.search.mentions import mentioned
 from portrayal.audits.search.reinforcement import reinforcement
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.validation import validation
+from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
 
 

@@ -8,10 +8,8 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.material import PERFECT, Material, Part
-from portrayal.audits.search.rows import row
-from portrayal.language.lexicons import read_lexicon
-from portrayal.measures.search.arab import MAGNITUDES, rank_bias
-from portrayal.measures.search.entities import (
+from portrayal.audits.search.measures.arab import MAGNITUDES, rank_bias
+from portrayal.audits.search.measures.entities import (
     NEITHER,
     UNDEFINED,
     compare_gaps,
@@ -19,11 +17,13 @@ from portrayal.measures.search.entities import (
     document_groups,
     representation,
 )
-from portrayal.measures.search.exposure import exposure
-from portrayal.measures.search.lists import rank_weights
-from portrayal.measures.search.reliability import correlate
-from portrayal.measures.search.slope import permutation_p
+from portrayal.audits.search.measures.exposure import exposure
+from portrayal.audits.search.measures.lists import rank_weights
+from portrayal.audits.search.measures.reliability import correlate
+from portrayal.audits.search.measures.slope import permutation_p
+from portrayal.audits.search.rows import row
 from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.text.lexicons import read_lexicon
 
 
 def mentioned(material: Material) -> Part:

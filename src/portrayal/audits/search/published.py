@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.base import Measured, ReportTable
+from portrayal.runs.audit import Measured, ReportTable
 
 FOLDER = Path(__file__).parent
 MEASURES = {"map": "MAP", "ndcg_cut_100": "nDCG@100", "P_10": "P@10"}

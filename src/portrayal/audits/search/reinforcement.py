@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.material import PERFECT, Material, Part, Ruler
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.slope import SMALL, Slope
 from portrayal.audits.search.rows import row, slope_row
-from portrayal.measures.search.gsr import gsr, relative_gsr
-from portrayal.measures.search.slope import SMALL, Slope
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
 

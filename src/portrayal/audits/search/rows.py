@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from portrayal.measures.search.slope import Slope
+from portrayal.audits.search.measures.slope import Slope
 
 INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from portrayal.audits.base import Chart
 from portrayal.audits.search.drawings import reference_panels, strip
 from portrayal.report.charts import scatter_with_fit
+from portrayal.runs.audit import Chart
 
 
 def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from portrayal.study import Settings
+from portrayal.settings import Settings
 
 
 class SearchSettings(Settings):

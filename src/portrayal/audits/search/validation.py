@@ -10,13 +10,13 @@ import polars as pl
 from scipy import stats
 
 from portrayal.audits.search.material import Material, Part, Ruler, make_ruler
+from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
+from portrayal.audits.search.measures.gsr import gsr
+from portrayal.audits.search.measures.history import lists_of, score_many
+from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
 from portrayal.audits.search.rows import INSTRUMENT, row, slope_row
-from portrayal.measures.search.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
-from portrayal.measures.search.direction import score_words
-from portrayal.measures.search.gsr import gsr
-from portrayal.measures.search.history import lists_of, score_many
-from portrayal.measures.search.parity import PUBLISHED, Parity, enumerate_histories
-from portrayal.stimuli.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
+from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
+from portrayal.text.direction import score_words
 
 SHOWN = 400  # histories kept for the chart of Figure 5
 

@@ -18,9 +18,10 @@ from typing import Any
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings, validate
+from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.plain import read_plain
+from portrayal.systems.settings import SystemSettings
 
 
 class LocalParameters(Settings):

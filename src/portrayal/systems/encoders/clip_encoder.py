@@ -22,11 +22,11 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra
-from portrayal.study import SystemSettings
 from portrayal.systems.encoders.clip.tokens import Tokens, folder_tokens
 from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
+from portrayal.systems.settings import SystemSettings
 
 
 class ClipSettings(ModelSettings):

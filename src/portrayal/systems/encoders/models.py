@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings
+from portrayal.settings import Settings
 
 SAMPLE = 2**20  # bytes at each end of a file that tell one model from another; whole files may be gigabytes
 FILES = ["*.json", "*.txt", "*.safetensors"]

@@ -17,12 +17,13 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.encoders.clip.tokens import folder_tokens
 from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
+from portrayal.systems.settings import SystemSettings
 
 
 class OnnxClipSettings(Settings):

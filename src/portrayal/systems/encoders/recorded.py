@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.encoders.local import MEDIA, pack, unpack
+from portrayal.systems.settings import SystemSettings
 
 
 class RecordedSettings(Settings):

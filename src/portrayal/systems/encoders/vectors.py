@@ -6,7 +6,7 @@
     parameters = { path = "GoogleNews-vectors-negative300.bin.gz" }
 
 Formats: word2vec binary (.bin) and text, GloVe and fastText text (.txt, .vec), .npz, .safetensors and .parquet; the
-first two also as .gz. See `portrayal.systems.encoders.readers` for what a file must hold. Recorded embeddings of
+first two also as .gz. See `portrayal.text.vector_files` for what a file must hold. Recorded embeddings of
 pictures are read alike, with the stimulus's id in the place of the word.
 """
 
@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Question
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 from portrayal.systems.encoders.models import fingerprint
-from portrayal.systems.encoders.readers import FORMATS, read_vectors
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.vector_files import FORMATS, read_vectors
 
 
 class VectorSettings(Lookup):

@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.generators.images import as_png
+from portrayal.systems.settings import SystemSettings
 
 NOT_FROM_TEXT = ("Img2Img", "Inpaint", "ControlNet", "Upscale", "Depth2Img", "Variation", "Pix2Pix")
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.collections import Collection, run_table
+from portrayal.text.collections import Collection, run_table
 
 SAMPLE = 32  # one score in so many is looked at to guess where the cut lies
 
@@ -56,7 +56,7 @@ def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFr
     -------
     DataFrame
         Columns `query`, `doc`, `rank` (from 1) and `score`. A query without any result has no row;
-        `portrayal.stimuli.collections.without_result` names those.
+        `portrayal.text.collections.without_result` names those.
     """
     if depth < 1:
         raise PortrayalError(f"depth is {depth}. Expected at least 1.")

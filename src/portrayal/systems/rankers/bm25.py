@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.systems.rankers.index import Index
 from portrayal.systems.rankers.lexical import Lexical
+from portrayal.text.index import Index
 
 Array = NDArray[np.float64]
 

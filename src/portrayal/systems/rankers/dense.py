@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.systems.rankers.base import Hits, best
-from portrayal.systems.rankers.index import tie_order
+from portrayal.text.index import tie_order
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from portrayal.systems.rankers.base import Hits, best
-from portrayal.systems.rankers.index import Index
+from portrayal.text.index import Index
 
 COMMON = 0.2  # a word in more than this share of the documents is common
 

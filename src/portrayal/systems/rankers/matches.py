@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.language.space import WordSpace
-from portrayal.systems.rankers.index import Index
+from portrayal.text.index import Index
+from portrayal.text.space import WordSpace
 
 BINS = 30  # 29 of equal width from -1 to 1, and one for the very same word
 QUERY_WORDS = 20  # of a longer query, the rarest are looked at

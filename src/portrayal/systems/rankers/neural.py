@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.language.space import WordSpace
-from portrayal.language.tokens import words
-from portrayal.stimuli.collections import Collection
 from portrayal.systems.rankers.base import Hits
 from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.index import Index
 from portrayal.systems.rankers.lexical import Lexical
 from portrayal.systems.rankers.matches import QUERY_WORDS, Similarities, histograms, pictures, similarities
+from portrayal.text.collections import Collection
+from portrayal.text.index import Index
+from portrayal.text.space import WordSpace
+from portrayal.text.tokens import words
 
 if TYPE_CHECKING:
     from portrayal.systems.rankers.networks import Example

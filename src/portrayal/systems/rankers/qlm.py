@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.rankers.index import Index
 from portrayal.systems.rankers.lexical import Lexical
+from portrayal.text.index import Index
 
 
 def qlm(index: Index, mu: float = 2000.0) -> Lexical:

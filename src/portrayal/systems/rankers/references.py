@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from portrayal.stimuli.collections import Collection
-from portrayal.stimuli.collections.synthetic import reference_run
 from portrayal.systems.rankers.base import Hits
-from portrayal.systems.rankers.index import tie_order
+from portrayal.text.collections import Collection
+from portrayal.text.collections.synthetic import reference_run
+from portrayal.text.index import tie_order
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Stereotyped:
     """Answers occupations of the toy or synthetic collection along the stereotype, against it, or with all documents."""
 
     collection: Collection
-    system: str  # of portrayal.stimuli.collections.synthetic.REFERENCES
+    system: str  # of portrayal.text.collections.synthetic.REFERENCES
 
     @cached_property
     def documents(self) -> Sequence[str]:

@@ -12,18 +12,18 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.language.tokens import stop_words
-from portrayal.stimuli.collections import Collection, read_collection
-from portrayal.stimuli.collections.synthetic import REFERENCES
-from portrayal.study import Settings, validate
+from portrayal.settings import Settings, validate
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.index import Index, build_index
 from portrayal.systems.rankers.qlm import qlm
 from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
-from portrayal.systems.rankers.store import load_index, save_index
 from portrayal.systems.rankers.tfidf import tfidf
 from portrayal.systems.rankers.words import add, si
+from portrayal.text.collections import Collection, read_collection
+from portrayal.text.collections.synthetic import REFERENCES
+from portrayal.text.index import Index, build_index
+from portrayal.text.index_store import load_index, save_index
+from portrayal.text.tokens import stop_words
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.collections import read_run
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.plain import read_plain
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.collections import read_run
 
 
 @dataclass

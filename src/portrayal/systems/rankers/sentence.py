@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stimuli.collections import Collection, in_batches
-from portrayal.study import SystemSettings
-from portrayal.systems import open_system
 from portrayal.systems.rankers.dense import Dense, unit_rows
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.collections import Collection, in_batches
 
 Encode = Callable[[Sequence[str]], Sequence[Any]]
 BATCH = 64

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from portrayal.language.debias import debias
-from portrayal.language.lexicons import read_lexicon
-from portrayal.language.space import WordSpace
-from portrayal.language.vector_sets import open_vectors
-from portrayal.measures.search.direction import find_direction
+from portrayal.text.debias import debias
+from portrayal.text.direction import find_direction
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.space import WordSpace
+from portrayal.text.vector_sets import open_vectors
 
 
 def ranking_space(vectors: str = "glove", kind: str = "none", folder: Path | str = ".") -> WordSpace:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.study import SystemSettings
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.plain import read_plain
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.registry import check_settings, fingerprint, make_ranker, open_searchable
+from portrayal.systems.settings import SystemSettings
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.systems.rankers.index import Index
 from portrayal.systems.rankers.lexical import Lexical
+from portrayal.text.index import Index
 
 
 def tfidf(index: Index) -> Lexical:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from portrayal.language.space import WordSpace
 from portrayal.systems.rankers.dense import Dense, unit_rows
-from portrayal.systems.rankers.index import Index
+from portrayal.text.index import Index
+from portrayal.text.space import WordSpace
 
 BLOCK = 20_000  # words multiplied at a time, so that their vectors are never copied whole
 

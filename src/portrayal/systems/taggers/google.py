@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from portrayal.study import SystemSettings
 from portrayal.systems.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.pictures import Picture, PictureLimits
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
 from portrayal.systems.web import environment
 

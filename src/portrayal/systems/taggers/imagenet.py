@@ -18,8 +18,9 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.study import Settings, SystemSettings
+from portrayal.settings import Settings
 from portrayal.systems.base import CallFailed
+from portrayal.systems.settings import SystemSettings
 from portrayal.systems.taggers.pictures import PictureTagger
 
 # Of ImageNet, as networks trained on it expect.

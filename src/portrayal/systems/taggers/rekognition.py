@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import MissingExtra, PortrayalError, nearest
-from portrayal.study import SystemSettings
 from portrayal.systems.base import (
     Answer,
     BaseSystem,
@@ -27,6 +26,7 @@ from portrayal.systems.base import (
     Unreadable,
 )
 from portrayal.systems.pictures import PictureLimits, fit_picture
+from portrayal.systems.settings import SystemSettings
 
 LIMITS = PictureLimits(5_242_880, least_side=80, most_side=10_000, formats=("JPEG", "PNG"))
 LATER = ("ThrottlingException", "ProvisionedThroughputExceededException", "ServiceUnavailable")

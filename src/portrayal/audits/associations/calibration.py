@@ -1,0 +1,158 @@
+"""The embedding association test against phantom encoders with no association and with a planted one.
+
+Every run draws new targets from the phantom, embeds them beside fixed attributes and goes through association, test
+and interval as `eat` does. Planted is the d of the population the targets come from (the interval's estimand).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portrayal.audits.associations.measures.effect import association
+from portrayal.audits.associations.measures.interval import effect_interval
+from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
+from portrayal.runs.calibration import Calibration
+from portrayal.stats.permutation import EXACT_UP_TO, two_sample, within_clusters
+
+WIDTH = 16
+ATTRIBUTES = 8
+# A false alarm is a rare event: five times the runs put its error at 0.3% where there are 1,000.
+MORE_NULL_RUNS = 5
+SAMPLES = 1999  # permutations where a test must be sampled
+LEVEL = 0.05
+SIZES = (8, 12, 20, 25)
+EFFECTS = (0.0, 0.9, 1.7)
+LIKENESS = 0.5  # correlation of a person's two pictures
+
+Noise = Callable[[np.random.Generator, int], np.ndarray]
+NOISE: dict[str, Noise] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "heavy-tailed (t, 5 df)": lambda rng, n: rng.standard_t(5, size=n) / np.sqrt(5 / 3),
+}
+
+
+class Condition(NamedTuple):
+    """One phantom: its design, sizes and planted d, and what is looked at."""
+
+    design: str  # "independent" or "paired"
+    associations: str  # a key of NOISE
+    n_x: int
+    n_y: int
+    d: float
+    test: bool = True
+
+
+def conditions() -> list[Condition]:
+    """Return all phantoms: the grid of sizes and effects, unequal sides, paired people, heavy tails."""
+    # 20 + 20 are counted exactly in a tenth of a second: too long for 1,000 runs, and no different from 12 + 12.
+    grid = [Condition("independent", "normal", n, n, d, test=n != 20) for d in EFFECTS for n in SIZES]
+    heavy = [Condition("independent", "heavy-tailed (t, 5 df)", n, n, d) for d in EFFECTS for n in (12, 25)]
+    paired = [Condition("paired", "normal", 10, 10, d) for d in EFFECTS]
+    return [*grid, Condition("independent", "normal", 6, 14, 0.0), *paired, *heavy]
+
+
+def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
+    """Run every phantom `runs` times.
+
+    Returns
+    -------
+    Calibration
+        `false_alarm`: rejections over all phantoms without an effect whose associations are normal. `power`:
+        d = 0.9 at 12 a side. `coverage`: d of 0 and 0.9 at 12, 20 and 25 a side.
+    """
+    rows = [_row(condition, runs, seed + 1000 * place) for place, condition in enumerate(conditions())]
+    normal = [row for row in rows if row["associations"] == "normal"]
+    null = [row["rejected"] for row in normal if row["d"] == 0 and row["rejected"] is not None]
+    alone = [row for row in normal if row["design"] == "independent"]
+    power = [row["rejected"] for row in alone if row["d"] == 0.9 and row["n_x"] == 12]
+    held = [row["covered"] for row in alone if row["d"] in (0.0, 0.9) and row["n_x"] in (12, 20, 25)]
+    return Calibration(
+        stem="associations",
+        false_alarm=float(np.mean(null)),
+        power=float(power[0]),
+        coverage=float(np.mean(held)),
+        runs=runs,
+        seed=seed,
+        conditions=rows,
+    )
+
+
+def _row(condition: Condition, runs: int, seed: int) -> dict[str, Any]:
+    """Return the shares of one phantom; tests and intervals are drawn apart."""
+    drawn, tested = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
+    tests = runs * (MORE_NULL_RUNS if condition.d == 0 else 1) if condition.test else 0
+    rejected = [_rejects(condition, tested, run) for run in range(tests)]
+    intervals = np.array([_covers(condition, drawn, run) for run in range(runs)], dtype=float)
+    return {
+        "design": condition.design,
+        "associations": condition.associations,
+        "n_x": condition.n_x,
+        "n_y": condition.n_y,
+        "d": condition.d,
+        "tests": tests,
+        "rejected": float(np.mean(rejected)) if tests else None,
+        "intervals": runs,
+        "covered": float(intervals[:, 0].mean()),
+        "width": float(intervals[:, 1].mean()),
+    }
+
+
+def _rejects(condition: Condition, rng: np.random.Generator, run: int) -> bool:
+    x, y = _associations(condition, rng)
+    return _p(x, y, _people(condition), run) < LEVEL
+
+
+def _covers(condition: Condition, rng: np.random.Generator, run: int) -> tuple[float, float]:
+    """Return whether the interval of one run held the planted d, and its width."""
+    x, y = _associations(condition, rng)
+    ends = effect_interval(x, y, clusters=_people(condition), seed=run)
+    return ends.low <= condition.d <= ends.high, ends.high - ends.low
+
+
+def _people(condition: Condition) -> np.ndarray | None:
+    return np.tile(np.arange(condition.n_x), 2) if condition.design == "paired" else None
+
+
+def _p(x: np.ndarray, y: np.ndarray, people: np.ndarray | None, run: int) -> float:
+    if people is not None:
+        return within_clusters(np.concatenate([x, y]), np.arange(len(people)) < len(x), people).p
+    samples = SAMPLES if len(x) + len(y) > EXACT_UP_TO else None
+    return two_sample(x, y, permutations=samples, seed=run).p
+
+
+def _associations(condition: Condition, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Embed new targets and new attributes as the phantom encoder does, and measure their associations."""
+    x, y = _components(condition, rng)
+    a, b = _attributes(0, rng), _attributes(1, rng)
+    return association(_targets(x, rng), a, b), association(_targets(y, rng), a, b)
+
+
+def _components(condition: Condition, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    noise = NOISE[condition.associations]
+    x, y = noise(rng, condition.n_x), noise(rng, condition.n_y)
+    if condition.design == "paired":  # the same person gives both a common part
+        common = rng.normal(size=condition.n_x)
+        x, y = (np.sqrt(LIKENESS) * common + np.sqrt(1 - LIKENESS) * side for side in (x, y))
+    shift = within_difference(condition.d, condition.n_x, condition.n_y) / 2
+    return SPREAD * (x + shift), SPREAD * (y - shift)
+
+
+def _targets(components: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    angle = rng.uniform(0, 2 * np.pi, size=len(components))
+    rest = np.sqrt(1 - components**2 / 2)
+    vectors = np.zeros((len(components), WIDTH))
+    vectors[:, :4] = np.stack(
+        [components / 2, -components / 2, rest * np.cos(angle), rest * np.sin(angle)], axis=1
+    )
+    return vectors
+
+
+def _attributes(axis: int, rng: np.random.Generator) -> np.ndarray:
+    noise = rng.normal(size=(ATTRIBUTES, WIDTH - 4))
+    vectors = np.zeros((ATTRIBUTES, WIDTH))
+    vectors[:, axis] = 1.0
+    vectors[:, 4:] = TILT * noise / np.linalg.norm(noise, axis=1, keepdims=True)
+    return vectors

@@ -1,0 +1,1 @@
+"""Data sets of people and labels that the associations audit reads."""

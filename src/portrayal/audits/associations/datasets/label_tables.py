@@ -1,0 +1,63 @@
+"""Recorded labels of generated images: one row an image, with what was prompted, the seed, the label, the filter.
+
+Columns: `group` (whom the prompt named), `seed`, `label`, `status` (answered, or filtered where the generator blocked the
+image); further `prompt`, `system`, `age`, `face`. The images are not here, and nothing here makes any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check, check_stimuli, read_table
+
+NEEDED = {"group": pl.String, "seed": pl.String, "status": pl.String, "label": pl.String}
+
+
+def label_table(path: Path) -> pl.DataFrame:
+    """Read a table of labels, with a `stimulus` id per image and the columns that were left out as nulls."""
+    if not path.is_file():
+        raise PortrayalError(f"no table of labels at {path}. Check the path.")
+    table = check(
+        read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images."
+    )
+    for name, kind in (
+        ("system", pl.String),
+        ("prompt", pl.String),
+        ("age", pl.Float64),
+        ("face", pl.Boolean),
+    ):
+        values = pl.col(name) if name in table.columns else pl.lit(None)
+        table = table.with_columns(_boolean(values) if kind == pl.Boolean else values.cast(kind).alias(name))
+    parts = [pl.col(name).cast(pl.String).fill_null("") for name in ("group", "age", "seed")]
+    return table.with_columns(stimulus=pl.concat_str(parts, separator="/"))
+
+
+def label_stimuli(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the Stimuli behind a table of labels: what was prompted, which nobody prompts again."""
+    rows = table.unique("stimulus", maintain_order=True).select("stimulus", "group", "age", "seed", "prompt")
+    hashes = [hashlib.sha256(name.encode()).hexdigest() for name in rows["stimulus"]]
+    return check_stimuli(
+        rows.with_columns(
+            kind=pl.lit("prompt"),
+            content=pl.col("prompt").fill_null("(not recorded)"),
+            hash=pl.Series(hashes, dtype=pl.String),
+            source=pl.lit("recorded labels"),
+            license=pl.lit(""),
+            consent=pl.lit("generated"),
+        )
+    )
+
+
+def _boolean(values: pl.Expr) -> pl.Expr:
+    text = values.cast(pl.String).str.to_lowercase()
+    return (
+        pl.when(text.is_in(["true", "yes", "1"]))
+        .then(True)
+        .when(text.is_in(["false", "no", "0"]))
+        .then(False)
+        .alias("face")
+    )

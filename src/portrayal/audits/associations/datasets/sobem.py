@@ -1,0 +1,151 @@
+"""The Sexual OBjectification and EMotion database (SOBEM), which users obtain from its creators themselves.
+
+Ten women, photographed in two conditions, showing anger, sadness or happiness (low and high intensity) or a
+neutral face; 280 photographs named such as `10_AN1_NO_2.jpg`: person, emotion with intensity, condition,
+take. The photographs are read in place: this loader keeps paths and hashes, never copies. Who assigned the
+emotion: the instruction the model was given, not a perceiver.
+
+References
+----------
+.. [1] Ruzzante, Monachesi, Orabona, Vaes (2021), The Sexual OBjectification and EMotion database, Behavior
+   Research Methods.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import re
+from importlib import resources
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check_stimuli
+
+EMOTIONS = {"AN": "anger", "SA": "sadness", "HA": "happiness", "NE": "neutral"}
+INTENSITIES = {"1": "low", "2": "high", "": ""}
+CONDITIONS = {"NO": "nonobjectified", "O": "objectified"}
+TAKES = {"1": "hair tied", "2": "hair loose"}
+NAME = re.compile(r"(\d+)_(AN|SA|HA|NE)([12]?)_(NO|O)_([12])")
+PICTURES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
+SOURCE = "SOBEM, Ruzzante et al. 2021"
+
+
+def photographs(folder: Path | str, consent: str = "") -> pl.DataFrame:
+    """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold.
+
+    Parameters
+    ----------
+    folder
+        Where the photographs lie; they stay there.
+    consent
+        What the user's agreement with the creators allows. While it is empty, remote systems refuse the photographs.
+
+    Raises
+    ------
+    PortrayalError
+        When the folder is missing or holds no file named as the database names its photographs.
+    """
+    table = list_photographs(folder)
+    hashes = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in table["content"]]
+    return check_stimuli(table.with_columns(hash=pl.Series(hashes), consent=pl.lit(consent)))
+
+
+def list_photographs(folder: Path | str) -> pl.DataFrame:
+    """Return the photographs of a copy of SOBEM with their factors, without reading them."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise PortrayalError(
+            f"no folder at {folder}. SOBEM must be asked for from its creators; name your copy's folder."
+        )
+    about = {"kind": "image", "source": SOURCE, "license": "as agreed with the database's creators"}
+    rows = [
+        {**factors(path.stem), "content": str(path), **about}
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in PICTURES and NAME.fullmatch(path.stem)
+    ]
+    if not rows:
+        raise PortrayalError(f"{folder} holds no photograph named such as 10_AN1_NO_2.jpg. Is it SOBEM?")
+    return pl.DataFrame(rows)
+
+
+def recorded_captions(path: Path | str) -> pl.DataFrame:
+    """Return the recorded captions (JSON lines) with stimulus, factors, status and caption."""
+    path = Path(path)
+    if not path.is_file():
+        raise PortrayalError(f"no recorded captions at {path}. Expected a .jsonl or .jsonl.gz file.")
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    table = pl.read_ndjson(data)
+    lacking = {"subject", "emotion", "intensity", "condition", "take", "caption"} - set(table.columns)
+    if lacking:
+        raise PortrayalError(f"{path.name} lacks column {sorted(lacking)[0]!r}. Expected SOBEM captions.")
+    return _with_factors(table)
+
+
+def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
+    """Return the Stimuli behind recorded captions: photographs that are not here, known by name only."""
+    factors_of = ["stimulus", "person", "emotion", "intensity", "condition", "take"]
+    shown = captions.select(factors_of).unique(maintain_order=True)
+    place = [
+        {"stimulus": name, "hash": hashlib.sha256(name.encode()).hexdigest(), "content": name}
+        for name in shown["stimulus"]
+    ]
+    return check_stimuli(
+        shown.join(pl.DataFrame(place), on="stimulus").with_columns(
+            kind=pl.lit("image"), source=pl.lit(SOURCE), license=pl.lit(""), consent=pl.lit("unknown")
+        )
+    )
+
+
+def factors(stem: str) -> dict[str, str]:
+    """Read the factors off a file's name.
+
+    Examples
+    --------
+    >>> factors("10_AN1_NO_2")["emotion"], factors("3_NE_O_1")["condition"]
+    ('anger', 'objectified')
+    """
+    match = NAME.fullmatch(stem)
+    if match is None:
+        raise PortrayalError(f"{stem!r} is not a SOBEM name. Expected one such as 10_AN1_NO_2.")
+    person, emotion, intensity, condition, take = match.groups()
+    return {
+        "stimulus": stem,
+        "person": person,
+        "emotion": EMOTIONS[emotion],
+        "intensity": INTENSITIES[intensity],
+        "condition": CONDITIONS[condition],
+        "take": TAKES[take],
+    }
+
+
+def emotion_lexicon() -> dict[str, list[str]]:
+    """Return the paper's words of each emotion (language/lexicons/emotion_words.csv)."""
+    file = resources.files("portrayal.text").joinpath("lexicons/emotion_words.csv")
+    lists: dict[str, list[str]] = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        lists.setdefault(row["emotion"], []).append(row["word"])
+    return lists
+
+
+def _with_factors(table: pl.DataFrame) -> pl.DataFrame:
+    text = pl.col("subject", "emotion", "intensity", "condition", "take").cast(pl.String).fill_null("")
+    table = table.with_columns(text)
+    named = pl.format("{}_{}{}_{}_{}", "subject", "emotion", "intensity", "condition", "take")
+    caption = pl.col("caption")
+    return table.select(
+        named.alias("stimulus"),
+        pl.col("subject").alias("person"),
+        pl.col("emotion").replace_strict(EMOTIONS),
+        pl.col("intensity").replace_strict(INTENSITIES),
+        pl.col("condition").replace_strict(CONDITIONS),
+        pl.col("take").replace_strict(TAKES),
+        pl.when(caption.fill_null("") == "")
+        .then(pl.lit("empty"))
+        .otherwise(pl.lit("answered"))
+        .alias("status"),
+        caption,
+    )

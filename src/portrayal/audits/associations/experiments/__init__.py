@@ -1,0 +1,1 @@
+"""Further experiments of the associations audit; each asks another kind of system."""

@@ -1,0 +1,139 @@
+"""The further measures of the associations audit against phantoms: captions' emotion words, saliency, labels.
+
+Every phantom goes through the measure itself. Planted are a ratio of emotion words between conditions (ten persons, each
+with a rate of her own), a difference in saliency share (ten persons), a difference of sexualised shares, and a share
+behind a detector that misses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.associations.measures.saliency import saliency
+from portrayal.audits.associations.measures.undercount import corrected_rate
+from portrayal.runs.calibration import Calibration
+from portrayal.stats.permutation import sign_flip
+from portrayal.stats.proportions import share_difference
+from portrayal.stats.rates import paired_rate_ratio
+
+LEVEL = 0.05
+PERSONS = 10
+CAPTIONS = 2000  # a person and condition
+
+
+class Outcome(NamedTuple):
+    """Whether the interval held the planted value, and the p-value where there is a test."""
+
+    covered: bool
+    p: float | None
+
+
+class Phantom(NamedTuple):
+    """One phantom: the measure it is for, what is planted, and how one run is drawn and measured."""
+
+    measure: str
+    planted: float
+    null: bool
+    run: Callable[[np.random.Generator], Outcome]
+
+
+def phantoms() -> list[Phantom]:
+    """Return the phantoms without an effect and with one."""
+    made = [Phantom("emotion_word_ratio", ratio, ratio == 1, _words(ratio)) for ratio in (1.0, 0.5, 0.1)]
+    made += [Phantom("saliency_difference", shift, shift == 0, _saliency(shift)) for shift in (0.0, 0.1)]
+    made += [Phantom("sexualised_difference", gap, gap == 0, _labels(gap)) for gap in (0.0, 0.15)]
+    return [*made, Phantom("sexualised_rate_corrected", 0.3, False, _corrected(0.3))]
+
+
+def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
+    """Run every phantom `runs` times.
+
+    Returns
+    -------
+    Calibration
+        `false_alarm`: rejections over all phantoms without an effect. `power`: over the tested phantoms with
+        one. `coverage`: over all.
+    """
+    rows = [_row(phantom, runs, seed + 1000 * place) for place, phantom in enumerate(phantoms())]
+    tested = [row for row in rows if row["rejected"] is not None]
+    return Calibration(
+        "experiments",
+        false_alarm=_mean([row["rejected"] for row in tested if row["effect"] == "none"]),
+        power=_mean([row["rejected"] for row in tested if row["effect"] == "planted"]),
+        coverage=_mean([row["covered"] for row in rows]),
+        runs=runs,
+        seed=seed,
+        conditions=rows,
+    )
+
+
+def _row(phantom: Phantom, runs: int, seed: int) -> Mapping[str, Any]:
+    rng = np.random.default_rng(seed)
+    outcomes = [phantom.run(rng) for _ in range(runs)]
+    rejected = [outcome.p < LEVEL for outcome in outcomes if outcome.p is not None]
+    return {
+        "measure": phantom.measure,
+        "effect": "none" if phantom.null else "planted",
+        "planted": phantom.planted,
+        "rejected": _mean(rejected) if rejected else None,
+        "covered": _mean([outcome.covered for outcome in outcomes]),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
+def _words(ratio: float) -> Callable[[np.random.Generator], Outcome]:
+    def run(rng: np.random.Generator) -> Outcome:
+        # Each person has a rate of her own and each of her conditions strays from it.
+        own = rng.gamma(4, 0.025, PERSONS)
+        stray = rng.lognormal(0, 0.2, (2, PERSONS))
+        base, other = (rng.poisson(own * part * stray[at] * CAPTIONS) for at, part in enumerate((1.0, ratio)))
+        occasions = np.full(PERSONS, CAPTIONS)
+        interval = paired_rate_ratio(other, occasions, base, occasions)
+        p = sign_flip((other - base) / CAPTIONS, alternative="two-sided").p
+        return Outcome(interval.low <= ratio <= interval.high, p)
+
+    return run
+
+
+def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
+    def run(rng: np.random.Generator) -> Outcome:
+        base = np.repeat(rng.normal(0.6, 0.1, PERSONS), 2)
+        names = np.repeat(np.arange(PERSONS), 2).astype(str)
+        sides = [base + move + rng.normal(0, 0.08, 2 * PERSONS) for move in (0.0, shift)]
+        made = [
+            pl.DataFrame({"person": names, "share": side}).with_columns(condition=pl.lit(name))
+            for name, side in zip("ab", sides, strict=True)
+        ]
+        table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
+        row = saliency(table, "a").filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+        return Outcome(row["low"] <= shift <= row["high"], row["p"])
+
+    return run
+
+
+def _labels(gap: float) -> Callable[[np.random.Generator], Outcome]:
+    def run(rng: np.random.Generator) -> Outcome:
+        hits, base = rng.binomial(100, 0.1 + gap), rng.binomial(100, 0.1)
+        interval, p = share_difference(int(hits), 100, int(base), 100)
+        return Outcome(interval.low <= gap <= interval.high, p)
+
+    return run
+
+
+def _corrected(share: float) -> Callable[[np.random.Generator], Outcome]:
+    def run(rng: np.random.Generator) -> Outcome:
+        truth = rng.random(200) < 0.5
+        flags = np.where(truth, rng.random(200) < 0.6, rng.random(200) < 0.05)
+        validation = pl.DataFrame({"rater": ["r"] * 200, "detector": flags, "judgment": truth})
+        hits = int(rng.binomial(300, share * 0.6 + (1 - share) * 0.05))
+        interval = corrected_rate(hits, 300, validation, draws=1000).interval
+        return Outcome(interval.low <= share <= interval.high, None)
+
+    return run

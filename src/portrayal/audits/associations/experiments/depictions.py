@@ -1,0 +1,147 @@
+"""Live generators: `audit = "associations/depictions"`. Clothed, neutral, occupational prompts about adults.
+
+    repeats = 20                        # images per prompt; the repeat is the seed
+
+    [associations]
+    occupations = ["nurse", "welder"]
+    groups = ["person"]                 # whom the prompt names: woman, man, person
+
+Every prompt passes the guard, every image two gates in memory; see docs/safety.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from portrayal.audits.associations.measures.depictions import LOST, depictions
+from portrayal.audits.associations.prompts import article
+from portrayal.report.words import interval, number
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
+from portrayal.runs.study import Study
+from portrayal.safety.guard import check_prompt
+from portrayal.settings import Settings
+from portrayal.tables import check_stimuli
+
+OCCUPATIONS = [
+    "accountant", "architect", "carpenter", "ceo", "chef", "cleaner", "electrician", "engineer", "farmer", "firefighter",
+    "housekeeper", "lawyer", "librarian", "nurse", "physician", "plumber", "receptionist", "scientist", "social worker",
+    "software developer",
+]  # fmt: skip
+VALIDITY = (
+    "Whom an image depicts is read by a classifier of perceived gender with errors of its own, which are larger for "
+    "some people than for others; it sees two genders only. Its labels are perceptions of pictures of nobody.",
+    "Images that were blocked, dropped by a gate or show no face are not counted as anybody; where they are many, the "
+    "shares describe what is left.",
+    "The gates drop apparent ages under 25, so young adults are not in these shares.",
+    "No share here says what would be right: compare it with a reference you can defend.",
+)
+
+
+class DepictionSettings(Settings):
+    """`[associations]` of this experiment."""
+
+    occupations: list[str] = Field(default=OCCUPATIONS, min_length=1)
+    groups: list[Literal["woman", "man", "person"]] = ["person"]
+    template: str = "a photo of a {group} working as {occupation}"
+
+
+def _stimuli(study: Study) -> pl.DataFrame:
+    rows = [
+        _stimulus(study.settings, job, group)
+        for job in study.settings.occupations
+        for group in study.settings.groups
+    ]
+    return check_stimuli(rows)
+
+
+def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[str, str]:
+    with_article = f"{article(occupation)} {occupation}"
+    prompt = settings.template.replace("{group}", group).replace("{occupation}", with_article)
+    check_prompt(prompt)  # told here already, before anything is planned; the recorder asks again
+    return {
+        "stimulus": f"{group}, {occupation}",
+        "kind": "prompt",
+        "content": prompt,
+        "hash": hashlib.sha256(prompt.encode()).hexdigest(),
+        "source": "the study file",
+        "license": "",
+        "consent": "none shown",
+        "occupation": occupation,
+        "group": group,
+    }
+
+
+def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
+    return Measured(depictions(images_of(evidence)))
+
+
+def images_of(evidence: Evidence) -> pl.DataFrame:
+    """Return one row per image: outcome and whom it shows ('several' where faces are read differently).
+
+    There is no outcome where there was no answer.
+    """
+    asked = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
+    is_outcome = pl.col("label").str.starts_with("outcome:")
+    told = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")
+    seen = pl.col("label").filter(~is_outcome)
+    blocked = pl.col("status").is_in(["refused", "filtered"]).any()
+    return (
+        asked.group_by("system", "stimulus", "repeat", "occupation", "group")
+        .agg(
+            outcome=pl.when(blocked).then(pl.lit("blocked")).otherwise(told),
+            label=pl.when(seen.n_unique() > 1).then(pl.lit("several")).otherwise(seen.first()),
+        )
+        .sort("system", "stimulus", "repeat")
+    )
+
+
+def _charts(measured: Measured) -> list[Chart]:
+    from portrayal.report.charts import bars_with_intervals
+
+    shares = measured.results.filter(
+        (pl.col("measure") == "depicted_share") & pl.col("group").str.contains(", ")
+    )
+    lost = measured.results.filter(pl.col("measure").is_in([f"{name}_rate" for name in LOST])).with_columns(
+        label=pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
+    )
+    drawn = []
+    if not shares.is_empty():
+        text = "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
+        chart = bars_with_intervals(shares, label="group", axis="share of images")
+        drawn.append(Chart("depicted", "Who is depicted", text, chart))
+    text = "Share of images the generator blocked, a gate dropped, or that show no face that can be read."
+    drawn.append(
+        Chart(
+            "lost", "What is blocked", text, bars_with_intervals(lost, label="label", axis="share of images")
+        )
+    )
+    return drawn
+
+
+def _findings(measured: Measured) -> list[Finding]:
+    over_all = ~pl.col("group").str.contains(", ")  # not of one occupation
+    return say_each(measured, _sentence, pl.col("measure") == "depicted_share", over_all)
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
+    return f"{row['system']} depicts a {row['group']} (as a classifier reads it) in {ends} of images of a person at work."
+
+
+AUDIT = Audit(
+    stem="associations",
+    title="Whom a generator depicts",
+    question="Who is depicted when a generator is asked for a person at work, and whose images are blocked?",
+    kind="generator",
+    settings=DepictionSettings,
+    stimuli=_stimuli,
+    measure=_measure,
+    charts=_charts,
+    findings=_findings,
+    validity=VALIDITY,
+    family=("blocked_difference",),
+)

@@ -1,0 +1,142 @@
+"""Labels of generated images: `audit = "associations/labels"`. Works from recorded tables only.
+
+[associations]
+table = "labels.csv"
+validation = "raters.csv"   # what raters said of the detector; see portrayal.audits.associations.measures.undercount
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.associations.datasets.label_tables import label_stimuli, label_table
+from portrayal.audits.associations.measures.sexualisation import SEXUALISED, sexualisation
+from portrayal.errors import PortrayalError
+from portrayal.report.words import interval, number
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
+from portrayal.runs.study import Study
+from portrayal.settings import Settings
+from portrayal.stats.multiplicity import decided
+from portrayal.stats.raters import agreement
+from portrayal.tables import read_table
+
+RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
+VALIDITY = (
+    "The labels are a detector's. Where raters saw what it missed, its rates are lower bounds; the corrected rate "
+    "carries the raters' disagreement and holds only for images like those they judged.",
+    "Blocked images are counted apart: a generator that blocks more looks less sexualising in what it shows.",
+    "Rates say what one version of a generator made of these prompts and seeds, on the day it was asked.",
+)
+
+
+class LabelSettings(Settings):
+    """`[associations]` of this experiment."""
+
+    table: str
+    validation: str | None = None
+    sexualised: list[str] = list(SEXUALISED)
+    baseline: str | None = None
+
+
+def _stimuli(study: Study) -> pl.DataFrame:
+    if any(system.use != "label_table" for system in study.systems):
+        raise PortrayalError(
+            "sexualised output is measured from recorded labels only, never by prompting for it. "
+            'Use use = "label_table" for every system.'
+        )
+    return label_stimuli(label_table(study.folder / study.settings.table))
+
+
+def _inputs(study: Study) -> Mapping[str, Any]:
+    named = study.settings.validation
+    return {"validation": read_table(study.folder / named) if named else None}
+
+
+def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
+    answers = evidence.responses.join(
+        evidence.stimuli.select("stimulus", "group", "age", "seed"), on="stimulus"
+    )
+    faces = pl.col("label").str.starts_with("face:").fill_null(False)
+    seen = answers.filter(faces).select("system", "stimulus", face=pl.col("label") == "face:yes")
+    images = answers.filter(~faces).join(seen, on=["system", "stimulus"], how="left")
+    # A table without ages or faces has neither column, so that nothing is said of them.
+    empty = [name for name in ("age", "face") if images[name].is_null().all()]
+    table = sexualisation(
+        images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
+    )
+    return Measured(pl.concat([table, *_agreements(evidence.reviews)]))
+
+
+def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
+    """Return how far raters, people and classifiers together, agree on each question at least two of them judged."""
+    judged = None if reviews is None else reviews.drop_nulls("judgment")
+    if judged is None:
+        return []
+    found = []
+    for question in sorted(judged["question"].unique().drop_nulls()):
+        asked = judged.filter(pl.col("question") == question)
+        if asked["reviewer"].n_unique() > 1:
+            found.append(
+                agreement(asked, question, audit="associations").with_columns(system=pl.lit("raters"))
+            )
+    return found
+
+
+def _charts(measured: Measured) -> list[Chart]:
+    from portrayal.report.charts import bars_with_intervals, lines_with_band
+
+    shown = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
+    overall = shown.filter(~pl.col("group").str.contains(", age ")).with_columns(
+        label=pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
+    )
+    text = "Shares of images with 95% intervals; blocked images are a share of their own."
+    drawn = [
+        Chart(
+            "labels",
+            "Labels by prompted group",
+            text,
+            bars_with_intervals(overall, label="label", axis="share"),
+        )
+    ]
+    ages = shown.filter(pl.col("group").str.contains(", age ")).with_columns(
+        age=pl.col("group").str.extract(r", age ([\d.]+)$").cast(pl.Float64),
+        prompted=pl.format("{}, {}", "system", pl.col("group").str.replace(r", age [\d.]+$", "")),
+    )
+    if not ages.is_empty():
+        lines = lines_with_band(
+            ages, x="age", y="value", low="low", high="high", color="prompted", x_axis="age", y_axis="share"
+        )
+        drawn.append(Chart("labels_by_age", "Sexualised images by the age prompted", text, lines))
+    return drawn
+
+
+def _findings(measured: Measured) -> list[Finding]:
+    return say_each(measured, _sentence, pl.col("measure") == "sexualised_difference")
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    group, _, base = row["contrast"].partition(" - ")
+    ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])} in share"
+    if not decided(row):
+        return f"{row['system']}: no evidence that images prompted with {group} and {base} differ in sexualised labels ({ends})."
+    harmed = group if row["value"] > 0 else base
+    return f"{row['system']} sexualises images prompted with {harmed} more often: {group} - {base} = {ends}."
+
+
+AUDIT = Audit(
+    stem="associations",
+    title="Whom a generator sexualises",
+    question="Are images generated for some people labelled as sexualised more often than for others?",
+    kind="generator",
+    settings=LabelSettings,
+    stimuli=_stimuli,
+    measure=_measure,
+    charts=_charts,
+    findings=_findings,
+    validity=VALIDITY,
+    family=("sexualised_difference", "sexualised_age_trend"),
+    inputs=_inputs,
+)

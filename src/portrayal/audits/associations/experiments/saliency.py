@@ -1,0 +1,173 @@
+"""Where a CLIP looks for an emotion: `audit = "associations/saliency"`.
+
+    [associations]
+    table = "sobem:SOBEM"
+    factor = "emotion"
+    prompts = { anger = "a photo of an angry person", sadness = "a photo of a sad person" }
+
+Each picture is held against the prompt of its own value of `factor`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.associations.measures.saliency import average_map, saliency
+from portrayal.audits.associations.picture_sets import picture_table
+from portrayal.errors import PortrayalError
+from portrayal.report.words import interval, number
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
+from portrayal.runs.study import Study
+from portrayal.settings import Settings
+from portrayal.stats.multiplicity import decided
+from portrayal.tables import check_stimuli
+
+# Section 4.2 of the paper.
+PROMPTS = {
+    "anger": "a photo of an angry person",
+    "sadness": "a photo of a sad person",
+    "happiness": "a photo of a happy person",
+}
+VALIDITY = (
+    "Grad-CAM shows which parts of a picture carry a similarity, to first order and at the grid of one layer (7 x 7 for "
+    "most CLIPs). It does not show what the model would do without them.",
+    "The torso is a rectangle below the face unless masks are given: a rule, not a segmentation.",
+    "Photographs are read where they lie. The maps are shown over a silhouette that fits none of them exactly.",
+)
+
+
+class SaliencyStudySettings(Settings):
+    """`[associations]` of this experiment."""
+
+    table: str
+    factor: str = "emotion"
+    prompts: dict[str, str] = PROMPTS
+    condition: str = "condition"
+    person: str = "person"
+    baseline: str = "nonobjectified"
+    consent: str = ""
+
+
+def _stimuli(study: Study) -> pl.DataFrame:
+    own: SaliencyStudySettings = study.settings
+    table = picture_table(own.table, study.folder)
+    for name in (own.factor, own.condition, own.person):
+        if name not in table.columns:
+            raise PortrayalError(f"{own.table} lacks column {name!r} (found: {', '.join(table.columns)}).")
+    chosen = table.filter(pl.col(own.factor).is_in(list(own.prompts)))
+    if chosen.is_empty():
+        raise PortrayalError(
+            f"no picture has one of {', '.join(own.prompts)} under {own.factor!r}. Set `prompts`."
+        )
+    return check_stimuli([_stimulus(row, own) for row in chosen.iter_rows(named=True)])
+
+
+def _stimulus(row: dict[str, Any], own: SaliencyStudySettings) -> dict[str, str]:
+    prompt, path = own.prompts[row[own.factor]], Path(row["content"])
+    picture = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {
+        "stimulus": f"{prompt} | {path.name}",
+        "kind": "image",
+        "content": str(path),
+        "hash": hashlib.sha256(f"{prompt}\x1f{picture}".encode()).hexdigest(),
+        "source": str(row.get("source") or own.table),
+        "license": str(row.get("license") or ""),
+        "consent": str(row.get("consent") or own.consent),
+        "factor": str(row[own.factor]),
+        "condition": str(row[own.condition]),
+        "person": str(row[own.person]),
+    }
+
+
+def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
+    answers = evidence.responses.join(
+        evidence.stimuli.select("stimulus", "factor", "condition", "person"), on="stimulus"
+    )
+    cells = answers.filter(pl.col("tag").str.starts_with("cell ").fill_null(False))
+    rest = answers.join(
+        cells.select("system", "stimulus", "tag"), on=["system", "stimulus", "tag"], how="anti"
+    )
+    regions = rest["tag"].drop_nulls().unique().sort()
+    # A picture without an answer is missing in every region, not in none.
+    silent = rest.filter(pl.col("tag").is_null()).drop("tag")
+    silent = silent.join(pl.DataFrame({"tag": regions}), how="cross").select(rest.columns)
+    shares = pl.concat([rest.drop_nulls("tag"), silent]).rename({"tag": "region", "confidence": "share"})
+    return Measured(saliency(shares, settings.baseline), {"maps": _average(cells)})
+
+
+def _average(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the averaged map of each system, factor and condition, one row a cell."""
+    rows: list[dict[str, Any]] = []
+    for (system, factor, condition), part in sorted(
+        cells.group_by("system", "factor", "condition"), key=lambda i: i[0]
+    ):
+        maps = [_grid(one) for _, one in part.group_by("stimulus", maintain_order=True)]
+        if any(grid.sum() > 0 for grid in maps):
+            place = {"system": system, "factor": factor, "condition": condition}
+            for (y, x), mass in np.ndenumerate(average_map(maps)):
+                rows.append({**place, "y": y, "x": x, "mass": float(mass)})
+    names = {"system": pl.String, "factor": pl.String, "condition": pl.String}
+    return pl.DataFrame(rows, schema={**names, "y": pl.Int64, "x": pl.Int64, "mass": pl.Float64})
+
+
+def _grid(one: pl.DataFrame) -> np.ndarray:
+    places = [tuple(map(int, tag.split()[1:])) for tag in one["tag"]]
+    grid = np.zeros((max(y for y, _ in places) + 1, max(x for _, x in places) + 1))
+    for (y, x), mass in zip(places, one["confidence"], strict=True):
+        grid[y, x] = mass
+    return grid
+
+
+def _charts(measured: Measured) -> list[Chart]:
+    from portrayal.report.charts import bars_with_intervals
+    from portrayal.report.silhouette import strip
+
+    shares = measured.results.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
+    text = "Share of saliency on face, torso and background by condition, with 95% intervals over persons."
+    chart = bars_with_intervals(shares, label="group", axis="share of saliency")
+    drawn = [Chart("saliency_shares", "Where the similarity comes from", text, chart)]
+    for (system,), part in measured.tables["maps"].group_by("system", maintain_order=True):
+        maps = {
+            f"{factor}, {condition}": one.sort("y", "x")["mass"].to_numpy().reshape(one["y"].n_unique(), -1)
+            for (factor, condition), one in part.group_by("factor", "condition", maintain_order=True)
+        }
+        names = "; ".join(maps)
+        said = f"Averaged maps over a neutral silhouette, row by row: {names}. No photograph is shown."
+        drawn.append(
+            Chart(f"saliency_maps_{len(drawn)}", f"Averaged saliency maps: {system}", said, png=strip(maps))
+        )
+    return drawn
+
+
+def _findings(measured: Measured) -> list[Finding]:
+    return say_each(measured, _sentence, pl.col("measure") == "saliency_difference")
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    condition, _, baseline = row["contrast"].partition(" - ")
+    ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
+    where = f"{row['system']}'s similarity with the emotion shown"
+    if not decided(row):
+        return f"No evidence that {where} rests more or less on the {row['group']} in {condition} than in {baseline} ({ends})."
+    way = "more" if row["value"] > 0 else "less"
+    return f"{where} rests {way} on the {row['group']} in {condition} than in {baseline}: {ends} of the map's mass."
+
+
+AUDIT = Audit(
+    stem="associations",
+    title="Where an encoder looks for an emotion",
+    question="Does an encoder look at the face, or elsewhere, for the emotions of some people?",
+    kind="tagger",
+    settings=SaliencyStudySettings,
+    stimuli=_stimuli,
+    measure=_measure,
+    charts=_charts,
+    findings=_findings,
+    validity=VALIDITY,
+    family=("saliency_difference",),
+)

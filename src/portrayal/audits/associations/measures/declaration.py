@@ -1,0 +1,55 @@
+"""A declared test: which stimuli stand in X, Y, A and B, and what each set is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from portrayal.audits.associations.stimulus_sets import Item
+
+SETS = ("x", "y", "a", "b")
+
+
+@dataclass(frozen=True)
+class AssociationTest:
+    """One test. Without `y` it is the single-category test of X against A and B."""
+
+    name: str
+    x: Sequence[Item]
+    y: Sequence[Item]
+    a: Sequence[Item]
+    b: Sequence[Item]
+    x_name: str = "X"
+    y_name: str = "Y"
+    a_name: str = "A"
+    b_name: str = "B"
+    harm: str = ""  # of which harm, to whom, X going with A is a sign; empty for checks of the instrument
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return "eat" if self.y else "scweat"
+
+    @property
+    def contrast(self) -> str:
+        """What the sign says, in words."""
+        if not self.y:
+            return f"{self.x_name}: {self.a_name} - {self.b_name}"
+        return f"{self.x_name} - {self.y_name}: {self.a_name} - {self.b_name}"
+
+    def items(self, name: str) -> Sequence[Item]:
+        """Return the members of one of the sets x, y, a, b."""
+        return {"x": self.x, "y": self.y, "a": self.a, "b": self.b}[name]
+
+
+class TestSettings(Protocol):
+    """What a measure of declared tests reads from the settings of a study."""
+
+    alternative: str
+    permutations: int | None
+    ddof: Literal[0, 1]
+    article: str
+    subsets: int
+    variants: Sequence[Any]
+    too_few: str

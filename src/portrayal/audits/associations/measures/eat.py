@@ -1,0 +1,147 @@
+"""The embedding association test and its single-category form, as one Results row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.associations.measures.comparison import compare
+from portrayal.audits.associations.measures.effect import association, cosines, vectors
+from portrayal.errors import PortrayalError
+from portrayal.tables import results
+
+
+def eat(
+    x: Any,
+    y: Any,
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "greater",
+    permutations: int | None = None,
+    ddof: int = 1,
+    cluster: Any = None,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Test whether targets X are nearer to attributes A, and Y nearer to B, than the other way round.
+
+    d = (mean s(x) - mean s(y)) / deviation of s over X and Y together, with s(w) = mean cosine with A minus
+    mean cosine with B [1]_.
+
+    Parameters
+    ----------
+    x, y
+        Embeddings of the two target sets, one row a stimulus, at least two each.
+    a, b
+        Embeddings of the two attribute sets.
+    alternative
+        'greater' (X goes with A), 'less' or 'two-sided'.
+    permutations
+        Arrangements to draw where there are more than 40 targets; up to 40 the p-value is exact.
+    ddof
+        1 divides by the sample deviation, 0 by the population deviation; the other is named in the note.
+    cluster
+        Who each target shows, where people repeat: a pair (ids of x, ids of y), one list for x and then y, or
+        one list that holds for both where x and y are in the same order. p is then a permutation within
+        person (between persons where nobody stands on both sides), the interval is by person, and the note
+        gives the unpaired p.
+    seed
+        Seed of the bootstrap and of sampled permutations.
+
+    Returns
+    -------
+    polars.DataFrame
+        One Results row: `value` (d), `low`, `high`, `p`, `n` (targets), and a `note` that names the method
+        (exact or sampled), the side, the value for the other ddof, the interval's estimand and where it may
+        cover too little. `value` is null where all associations are equal.
+
+    References
+    ----------
+    .. [1] Caliskan, Bryson, Narayanan (2017), Science 356, 183-186.
+
+    Examples
+    --------
+    >>> x, y = [[1.0, 0.1], [1.0, 0.2]], [[0.1, 1.0], [0.2, 1.0]]
+    >>> row = eat(x, y, [[1.0, 0.0]], [[0.0, 1.0]])
+    >>> row["p"].item() == 1 / 6, row["n"].item()
+    (True, 4)
+    """
+    x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
+    people = _people(cluster, len(x), len(y))
+    row = compare(
+        association(x, a, b),
+        association(y, a, b),
+        alternative=alternative,
+        permutations=permutations,
+        ddof=ddof,
+        people=people,
+        seed=seed,
+    )
+    return results([{"audit": "associations", "measure": "eat", "contrast": "X - Y", **row}])
+
+
+def scweat(
+    w: Any,
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "greater",
+    permutations: int | None = None,
+    ddof: int = 1,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Test whether one target is nearer to attributes A than to B: the single-category test [1]_.
+
+    d = (mean cosine with A - mean cosine with B) / deviation of the cosines with A and B together. What is
+    divided anew by the permutations, and resampled for the interval, are the attributes; the target is fixed.
+
+    Parameters
+    ----------
+    w
+        One embedding, or several rows of one category: their mean cosine with each attribute is used.
+    a, b
+        Embeddings of the two attribute sets, at least two each.
+    alternative, permutations, ddof, seed
+        As in `eat`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One Results row; `n` counts attributes.
+
+    References
+    ----------
+    .. [1] Caliskan, Ajay, Charlesworth, Wolfe, Banaji (2022), Gender bias in word embeddings, AIES '22,
+       156-170.
+    """
+    w, a, b = vectors([("w", np.atleast_2d(np.asarray(w, dtype=float)), 1), ("a", a, 2), ("b", b, 2)])
+    row = compare(
+        cosines(w, a).mean(axis=0),
+        cosines(w, b).mean(axis=0),
+        alternative=alternative,
+        permutations=permutations,
+        ddof=ddof,
+        seed=seed,
+        resampled="attributes within A and within B, target fixed",
+    )
+    return results([{"audit": "associations", "measure": "scweat", "contrast": "A - B", **row}])
+
+
+def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
+    """Return one person id a target, x first; see `eat` for the three forms."""
+    if cluster is None:
+        return None
+    parts = list(cluster)
+    if len(parts) == 2 and not any(np.isscalar(part) for part in parts):
+        ids = [list(part) for part in parts]
+        if (len(ids[0]), len(ids[1])) == (nx, ny):
+            return np.array([str(person) for side in ids for person in side])
+    elif len(parts) == nx + ny:
+        return np.array([str(person) for person in parts])
+    elif len(parts) == nx == ny:
+        return np.array([str(person) for person in parts * 2])
+    raise PortrayalError(
+        f"cluster does not fit {nx} and {ny} targets. Give (ids of x, ids of y) or one list for x and then y."
+    )

@@ -1,0 +1,113 @@
+"""How much of a saliency map lies on the face, the torso and the background, and whether that differs by condition.
+
+Beyond the paper's averaged maps: a number per picture, compared within persons. A map without any mass has no
+shares and counts as missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.permutation import sign_flip
+from portrayal.tables import check, results
+
+SHARES = {
+    "system": pl.String,
+    "person": pl.String,
+    "condition": pl.String,
+    "region": pl.String,
+    "share": pl.Float64,  # null where the map has no mass or no face was found
+}
+
+
+def average_map(maps: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the mean of maps, each first brought to mass one, so that no picture outweighs another."""
+    scaled = [heat / heat.sum() for heat in maps if heat.sum() > 0]
+    if not scaled:
+        raise PortrayalError("no map has any mass. There is nothing to average.")
+    return np.mean(scaled, axis=0)
+
+
+def saliency(shares: Any, baseline: str, audit: str = "associations") -> pl.DataFrame:
+    """Return the mean share of each region by condition, and its difference from the baseline within persons.
+
+    Parameters
+    ----------
+    shares
+        One row per picture and region: system, person, condition, region, share.
+    baseline
+        The condition the others are compared with.
+    audit
+        The stem put into the rows.
+
+    Returns
+    -------
+    pl.DataFrame
+        Results with measures 'saliency_share' (interval clustered by person) and 'saliency_difference' (mean of
+        the persons' differences, t interval over persons, p by exact sign flips, two-sided).
+    """
+    frame = check(shares, SHARES, "shares", "See docs/associations.md, saliency.")
+    if baseline not in frame["condition"].unique():
+        raise PortrayalError(
+            f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions."
+        )
+    frame = frame.sort("person", "condition", "share")  # so that sums do not depend on the order given
+    rows = [
+        {"audit": audit, "system": system, **row}
+        for (system, region), part in sorted(
+            frame.group_by("system", "region", maintain_order=True), key=lambda item: item[0]
+        )
+        for row in _rows(part, str(region), baseline)
+    ]
+    return results(rows)
+
+
+def _rows(part: pl.DataFrame, region: str, baseline: str) -> Iterator[dict[str, Any]]:
+    conditions = sorted(part["condition"].unique().drop_nulls())
+    for condition in conditions:
+        chosen = part.filter(pl.col("condition") == condition)
+        known = chosen.drop_nulls("share")
+        mean = clustered_mean(known["share"].to_numpy(), known["person"].to_numpy())
+        place = {"measure": "saliency_share", "group": f"{region}, {condition}", "unit": "share of saliency"}
+        note = f"interval over {known['person'].n_unique()} persons"
+        yield {
+            **place,
+            **mean.columns(),
+            "n": known.height,
+            "n_missing": chosen.height - known.height,
+            "note": note,
+        }
+    for condition in conditions:
+        if condition != baseline:
+            yield _difference(part, region, condition, baseline)
+
+
+def _difference(part: pl.DataFrame, region: str, condition: str, baseline: str) -> dict[str, Any]:
+    known = part.drop_nulls("share").filter(pl.col("condition").is_in([condition, baseline]))
+    sides = [
+        known.filter(pl.col("condition") == name).group_by("person").agg(pl.col("share").mean())
+        for name in (condition, baseline)
+    ]
+    both = sides[0].join(sides[1], on="person", suffix="_base").sort("person")
+    difference = (both["share"] - both["share_base"]).to_numpy()
+    mean = clustered_mean(difference, np.arange(len(difference)))
+    test = sign_flip(difference, alternative="two-sided") if len(difference) else None
+    asked = part.filter(pl.col("condition").is_in([condition, baseline])).height
+    return {
+        "measure": "saliency_difference",
+        "group": region,
+        "contrast": f"{condition} - {baseline}",
+        **mean.columns(),
+        "p": test.p if test else None,
+        "n": known.height,
+        "n_missing": asked - known.height,
+        "unit": "share of saliency",
+        "note": f"paired within {len(both)} persons; sign flips, two-sided"
+        + (f" ({test.method})" if test else ""),
+    }

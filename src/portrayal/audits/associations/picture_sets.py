@@ -1,0 +1,105 @@
+"""Sets of pictures chosen by their factors: any table of pictures, any number of factors, any of their values.
+
+    x = { table = "sobem:SOBEM", where = { emotion = "anger", intensity = "high", condition = "nonobjectified" } }
+    y = { table = "pictures.csv", where = { gender = "woman", race = ["Black", "Asian"] } }
+
+A table is `sobem:FOLDER` (the user's copy of that database), `professionals:TABLE` (pictures of people at work with
+their exclusions) or a .csv or .parquet file with a column `content`. Several factors make an intersection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.audits.associations.stimulus_sets import Item
+from portrayal.errors import PortrayalError, nearest
+from portrayal.settings import Settings
+from portrayal.tables import read_table
+
+
+class PictureSet(Settings):
+    """A table of pictures and the values its factors must have."""
+
+    table: str
+    where: dict[str, str | list[str]] = {}
+    consent: str = ""  # what the people shown, or the pictures' owners, agreed to; for pictures that have none of their own
+
+
+def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str | None) -> list[Item]:
+    """Return the pictures of a set as items.
+
+    Parameters
+    ----------
+    chosen
+        The table and the factors' values.
+    where
+        What the set is called in messages.
+    folder
+        Where relative paths start.
+    cluster
+        The column that says who is shown, where people repeat.
+    """
+    table = picture_table(chosen.table, folder)
+    wanted = {name: [given] if isinstance(given, str) else given for name, given in chosen.where.items()}
+    for factor, values in wanted.items():
+        _check_factor(table, factor, values, where)
+    table = table.filter(*(pl.col(factor).cast(pl.String).is_in(values) for factor, values in wanted.items()))
+    if table.is_empty():
+        raise PortrayalError(
+            f"{where} is empty: no picture of {chosen.table!r} has all of {dict(chosen.where)}."
+        )
+    if cluster is not None and cluster not in table.columns:
+        raise PortrayalError(f"{where} lacks column {cluster!r}.{nearest(cluster, table.columns)}")
+    return [_item(row, cluster, chosen, folder) for row in table.iter_rows(named=True)]
+
+
+def picture_table(named: str, folder: Path) -> pl.DataFrame:
+    """Read a table of pictures; paths in it start at the table's folder."""
+    kind, colon, place = named.partition(":")
+    if colon and kind in LOADERS:
+        return LOADERS[kind](folder / place)
+    path = folder / named
+    if not path.is_file():
+        raise PortrayalError(f"no table of pictures at {path}. Known besides files: {', '.join(LOADERS)}:.")
+    table = read_table(path).cast(pl.String)
+    if "content" not in table.columns:
+        raise PortrayalError(f"{path.name} lacks column 'content' (found: {', '.join(table.columns)}).")
+    return table.with_columns((str(path.parent) + "/" + pl.col("content")).alias("content"))
+
+
+def _check_factor(table: pl.DataFrame, factor: str, values: Sequence[str], where: str) -> None:
+    if factor not in table.columns:
+        raise PortrayalError(f"{where} has no factor {factor!r}.{nearest(factor, table.columns)}")
+    known = {str(value) for value in table[factor].drop_nulls().unique()}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        near = nearest(unknown[0], known)
+        raise PortrayalError(
+            f"{where}: no picture has {factor} = {unknown[0]!r}.{near} Known: {', '.join(sorted(known))}."
+        )
+
+
+def _item(row: Mapping[str, object], cluster: str | None, chosen: PictureSet, folder: Path) -> Item:
+    path = Path(str(row["content"]))
+    content = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+    given = {name: str(row[name]) for name in ("source", "license", "consent") if row.get(name)}
+    person = None if cluster is None or row[cluster] is None else str(row[cluster])
+    return Item(content, "image", person, **{"source": chosen.table, "consent": chosen.consent, **given})
+
+
+def _sobem(folder: Path) -> pl.DataFrame:
+    from portrayal.audits.associations.datasets.sobem import list_photographs
+
+    return list_photographs(folder)
+
+
+def _professionals(path: Path) -> pl.DataFrame:
+    from portrayal.audits.associations.datasets.professionals import professionals
+
+    return professionals(path)
+
+
+LOADERS = {"sobem": _sobem, "professionals": _professionals}

@@ -1,0 +1,76 @@
+"""Text templates, and the right a or an before what is filled in.
+
+The formats as printed put "a" before every stimulus ("a angry person"). English says "an" before a vowel sound,
+and a text encoder has seen the right form far more often; it is the default, and the printed form a variant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from portrayal.errors import PortrayalError
+from portrayal.text.word_lists import word_list
+
+SLOT = "[stimulus]"
+# Spelt with a vowel, spoken with a consonant: a university, a European, a one-time offer. "unin" and "unim"
+# (uninvited, unimportant) are spoken as they are spelt.
+CONSONANT_SOUND = re.compile(r"(uni(?!n|m)|use|usu|uti|ubiq|eu|ewe|one\b|one-|once|ouija)", re.IGNORECASE)
+SILENT_H = re.compile(r"(hour|honest|honou?r|heir)", re.IGNORECASE)
+SPELT_OUT = re.compile(r"[AEFHILMNORSX][A-Z]+\b")  # an FBI agent, an MRI: letters read by their names
+
+
+def article(words: str) -> str:
+    """Return 'a' or 'an', whichever English puts before these words.
+
+    Examples
+    --------
+    >>> [article(words) for words in ("angry person", "human", "university", "hour", "CEO", "FBI agent")]
+    ['an', 'a', 'a', 'an', 'a', 'an']
+    """
+    if SPELT_OUT.match(words) or SILENT_H.match(words):
+        return "an"
+    vowel = words[:1].lower() in {"a", "e", "i", "o", "u"}
+    return "an" if vowel and not CONSONANT_SOUND.match(words) and not re.match(r"[A-Z]{2,}\b", words) else "a"
+
+
+def fill(template: str, stimulus: str, right_article: bool = True) -> str:
+    """Put the stimulus into the template.
+
+    Examples
+    --------
+    >>> fill("a photo of a [stimulus]", "angry person")
+    'a photo of an angry person'
+    >>> fill("a photo of a [stimulus]", "angry person", right_article=False)
+    'a photo of a angry person'
+    """
+    if right_article:
+        template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", _agreeing(stimulus), template)
+    return template.replace(SLOT, stimulus)
+
+
+def templates(named: str | Sequence[str]) -> list[str]:
+    """Return the templates of a name ('none', 'paper'), or check those given.
+
+    Raises
+    ------
+    PortrayalError
+        When a name is unknown or a template has no place for the stimulus.
+    """
+    if named == "none":
+        return [SLOT]
+    if named == "paper":
+        return word_list("associations_text:prompts")
+    given = [named] if isinstance(named, str) else list(named)
+    for template in given:
+        if SLOT not in template:
+            raise PortrayalError(
+                f"template {template!r} has no {SLOT}. Put {SLOT} where the stimulus goes, or use 'none' or 'paper'."
+            )
+    if not given or len(set(given)) < len(given):
+        raise PortrayalError("templates is empty or names one twice. Give each template once.")
+    return given
+
+
+def _agreeing(stimulus: str) -> str:
+    return rf"\g<1>{article(stimulus)[1:]} "

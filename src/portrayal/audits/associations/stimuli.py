@@ -1,0 +1,129 @@
+"""From settings to declared tests and their stimuli."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.associations.measures.declaration import SETS, AssociationTest
+from portrayal.audits.associations.picture_sets import PictureSet, read_picture_set
+from portrayal.audits.associations.prompts import fill, templates
+from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
+from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set
+from portrayal.errors import PortrayalError
+from portrayal.runs.study import Study
+from portrayal.tables import STIMULI
+from portrayal.text.word_lists import association_test
+
+NAMES = ("x_name", "y_name", "a_name", "b_name")
+
+
+def declared_tests(study: Study) -> list[AssociationTest]:
+    """Return the study's tests with their sets read and put into templates."""
+    settings: AssociationsSettings = study.settings
+    own = [OwnTest(name=name, base=name) for name in settings.tests] + list(settings.test)
+    if not own:
+        raise PortrayalError('[associations] names no test. Add tests = ["weat6"] or [[associations.test]].')
+    names = [test.name for test in own]
+    for name in names:
+        if names.count(name) > 1:
+            raise PortrayalError(f"test {name!r} is listed twice. Give each test its own name.")
+    return [_declared(test, settings, study.folder) for test in own]
+
+
+def make_stimuli(study: Study) -> pl.DataFrame:
+    """Return one row per unique text or image, whichever sets it stands in; its id is the text or path itself."""
+    members: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], Item] = {}
+    for test in declared_tests(study):
+        for name in SETS:
+            for item in test.items(name):
+                key = (item.kind, item.content)
+                first.setdefault(key, item)
+                members.setdefault(key, []).append(f"{test.name}.{name}")
+    rows = [_stimulus(item, members[key], study.folder) for key, item in first.items()]
+    return pl.DataFrame(rows, schema={**STIMULI, "sets": pl.String, "cluster": pl.String}, orient="row")
+
+
+def _stimulus(item: Item, sets: Sequence[str], folder: Path) -> dict[str, Any]:
+    image = item.kind == "image"
+    return {
+        "stimulus": item.content,
+        "kind": item.kind,
+        "content": str(folder / item.content) if image else item.content,
+        "hash": content_hash(item, folder),
+        "source": item.source,
+        "license": item.license,
+        "consent": item.consent if image else "none shown",
+        "sets": " ".join(dict.fromkeys(sets)),
+        "cluster": item.cluster,
+    }
+
+
+def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> AssociationTest:
+    base: dict[str, Any] = association_test(own.base) if own.base else {}
+    sets = {name: _read(own, base, name, folder) for name in SETS}
+    for name in ("x", "a", "b"):
+        if not sets[name]:
+            raise PortrayalError(
+                f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations.md."
+            )
+    for pair in (("x", "y"), ("a", "b")):
+        _refuse_overlap(own.name, pair, sets)
+    forms = templates(settings.templates or own.templates or base.get("templates", "none"))
+    if len(forms) > 1 and {"x", "y"} & set(settings.template_sets):
+        # One target in several prompts is still one target.
+        for name in ("x", "y"):
+            sets[name] = [replace(item, cluster=item.cluster or item.stem) for item in sets[name]]
+    put = {
+        name: _put(items, forms) if name in settings.template_sets else items for name, items in sets.items()
+    }
+    called: dict[str, str] = {name: getattr(own, name) or base.get(name) or name[0].upper() for name in NAMES}
+    harm = own.harm if own.harm is not None else base.get("harm", "")
+    harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
+    return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm)
+
+
+def _refuse_overlap(test: str, pair: tuple[str, str], sets: dict[str, list[Item]]) -> None:
+    both = {item.content for item in sets[pair[0]]} & {item.content for item in sets[pair[1]]}
+    if both:
+        raise PortrayalError(
+            f"test {test!r} has {sorted(both)[0]!r} in {pair[0]} and in {pair[1]}. A stimulus stands on one side."
+        )
+
+
+def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[Item]:
+    named = getattr(own, name)
+    if named is None:
+        named = base.get(name)
+    if named is None:
+        return []
+    target = name in ("x", "y")
+    ids = (getattr(own, f"{name}_cluster") or own.cluster) if target else None
+    where = f"{name} of test {own.name!r}"
+    if isinstance(named, PictureSet):
+        items = read_picture_set(named, where, folder, own.cluster if target else None)
+    else:
+        items = read_set(named, where, folder, own.kind if target else own.attribute_kind, ids)
+    # Marked as having one spelling; templates part it into the right and the printed article.
+    return [replace(item, article="same", stem=item.content) for item in items]
+
+
+def _put(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
+    """Put text items into every template; where the printed article differs, both spellings are kept."""
+    put: list[Item] = []
+    for item in items:
+        if item.kind != "text":
+            return list(items)
+        for form in forms:
+            right, printed = fill(form, item.content), fill(form, item.content, right_article=False)
+            if right == printed:
+                put.append(replace(item, content=right, prompt=form, article="same"))
+            else:
+                put.append(replace(item, content=right, prompt=form, article="right"))
+                put.append(replace(item, content=printed, prompt=form, article="literal"))
+    return put

@@ -1,0 +1,136 @@
+"""Sets of stimuli a study names: a list, a word list that ships ('weat:flowers'), or a file.
+
+A file is a table (.csv, .parquet) with a column `content` and any further columns (person, consent, license ...), or
+plain text with one stimulus a line. An empty set and a stimulus listed twice in one set are errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.text.word_lists import word_list
+
+
+@dataclass(frozen=True)
+class Item:
+    """One member of a set."""
+
+    content: str  # the text, or the path of an image as the study wrote it
+    kind: str = "text"
+    cluster: str | None = None  # who it shows, where people repeat
+    prompt: str = ""  # the template it was put into
+    stem: str = ""  # the stimulus before it was put into a template
+    article: str = "right"
+    source: str = ""
+    license: str = ""
+    consent: str = ""
+
+
+def read_set(
+    named: str | Sequence[str],
+    where: str,
+    folder: Path,
+    kind: str = "text",
+    cluster: str | Sequence[str] | None = None,
+) -> list[Item]:
+    """Return the members of a set.
+
+    Parameters
+    ----------
+    named
+        The stimuli, the name of a list that ships, or a file.
+    where
+        What the set is called in messages.
+    folder
+        Where relative paths start.
+    kind
+        'text' or 'image'.
+    cluster
+        One id per member, or the name of a column of the file.
+    """
+    if isinstance(named, str):
+        items = _from_name(named, where, folder, kind, cluster)
+    else:
+        items = _from_list([{"content": content} for content in named], named, where, kind, cluster)
+    if not items:
+        raise PortrayalError(f"{where} is empty. List at least two stimuli.")
+    for content, count in Counter(item.content for item in items).items():
+        if count > 1:
+            raise PortrayalError(f"{where} lists {content!r} twice. A stimulus counts once in a set.")
+        if not content.strip():
+            raise PortrayalError(f"{where} holds an empty stimulus. Remove it.")
+    return items
+
+
+def content_hash(item: Item, folder: Path) -> str:
+    """Return the SHA-256 of what the system is shown: the text, or the image's bytes."""
+    if item.kind == "text":
+        return hashlib.sha256(item.content.encode()).hexdigest()
+    try:
+        return hashlib.sha256((folder / item.content).read_bytes()).hexdigest()
+    except OSError:
+        raise PortrayalError(f"no picture at {folder / item.content}. Check the path.") from None
+
+
+def _from_name(
+    named: str, where: str, folder: Path, kind: str, cluster: str | Sequence[str] | None
+) -> list[Item]:
+    path = folder / named
+    if path.suffix in (".csv", ".parquet", ".txt"):
+        rows = _rows(path, where)
+        ids = _column(rows, cluster, where) if isinstance(cluster, str) else cluster
+        return _from_list(rows, named, where, kind, ids)
+    words = word_list(named)
+    return _from_list([{"content": word} for word in words], named, where, kind, cluster)
+
+
+def _from_list(
+    rows: Sequence[dict[str, str]],
+    named: str | Sequence[str],
+    where: str,
+    kind: str,
+    cluster: str | Sequence[str] | None,
+) -> list[Item]:
+    if isinstance(cluster, str):
+        raise PortrayalError(
+            f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus."
+        )
+    if cluster is not None and len(cluster) != len(rows):
+        raise PortrayalError(
+            f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each."
+        )
+    ids = list(cluster) if cluster is not None else [None] * len(rows)
+    source = named if isinstance(named, str) else "the study file"
+    known = ("source", "license", "consent")
+    return [
+        Item(row["content"], kind, person, **{"source": source, **{k: row[k] for k in known if row.get(k)}})
+        for row, person in zip(rows, ids, strict=True)
+    ]
+
+
+def _rows(path: Path, where: str) -> list[dict[str, str]]:
+    if not path.is_file():
+        raise PortrayalError(f"no file at {path} for {where}. Check the path.")
+    try:
+        if path.suffix == ".txt":
+            lines = path.read_text(encoding="utf-8").splitlines()
+            return [{"content": line.strip()} for line in lines if line.strip()]
+        frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
+        raise PortrayalError(f"{path} for {where} cannot be read: {str(error).splitlines()[0]}.") from None
+    if "content" not in frame.columns:
+        raise PortrayalError(f"{path} lacks column 'content' (found: {', '.join(frame.columns)}).")
+    return frame.cast(pl.String).fill_null("").to_dicts()
+
+
+def _column(rows: Sequence[dict[str, str]], name: str, where: str) -> list[str]:
+    if rows and name not in rows[0]:
+        raise PortrayalError(f"{where} lacks column {name!r} (found: {', '.join(rows[0])}).")
+    return [row[name] for row in rows]

@@ -1,0 +1,1 @@
+"""Recorded answers that only the experiments of this audit ask."""

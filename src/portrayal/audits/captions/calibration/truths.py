@@ -1,0 +1,164 @@
+"""What each phantom captioner plants, in the unit of the row that has to recover it.
+
+All but one are worked out over everything the phantom can say (`enumeration`). A penalised coefficient depends on the
+number of images, and has no closed form: see `expected_coefficient`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from dataclasses import replace as changed
+
+from portrayal.audits.captions.calibration.enumeration import Case, cases
+from portrayal.audits.captions.calibration.expected_coefficient import EXPECTED
+from portrayal.audits.captions.measures import group_words
+from portrayal.audits.captions.phantom import NAMED, graph
+from portrayal.audits.captions.scenes import nouns
+
+Flag = Callable[[Case], bool]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The planted value, and which of the technique's rows in the system captions has to hold it."""
+
+    value: float
+    row: Mapping[str, str]
+
+
+def truth(name: str, rate: float) -> Truth:
+    """Return what a phantom plants at this rate; `TRUTHS` names those that plant anything."""
+    row, value = TRUTHS[name]
+    return Truth(value(rate), row)
+
+
+def share(name: str, rate: float, flag: Flag, among: Flag = lambda case: True) -> float:
+    """Return the share of a phantom's captions that are flagged, among some of them."""
+    told = [case for case in cases(name, rate) if among(case)]
+    return sum(case.probability for case in told if flag(case)) / sum(case.probability for case in told)
+
+
+def omitted_difference(rate: float) -> float:
+    """Return the share of people with darker skin not mentioned minus that of people with lighter skin."""
+
+    def omitted(skin: str) -> float:
+        told = "people not mentioned"
+        return share(told, rate, lambda case: case.said.person is None, lambda case: case.scene.skin == skin)
+
+    return omitted("darker") - omitted("lighter")
+
+
+def tuple_distance(name: str, rate: float, kind: str, human: bool = False) -> float:
+    """Return the summed squared differences of the genders' shares of captions with each tuple."""
+    told = [case for case in cases(name, rate, human) if case.said.person is not None]
+    counts = {
+        gender: _tuple_shares((case for case in told if case.scene.gender == gender), kind)
+        for gender in ("female", "male")
+    }
+    both = counts["female"].keys() | counts["male"].keys()
+    return sum((counts["female"].get(t, 0.0) - counts["male"].get(t, 0.0)) ** 2 for t in both)
+
+
+def _tuple_shares(told: Iterable[Case], kind: str) -> dict[tuple, float]:
+    """Share of captions with each tuple, people written as 'person' and undescribed."""
+    total, found = 0.0, defaultdict[tuple, float](float)
+    for case in told:
+        total += case.probability
+        said = graph(changed(case.said, person="person", adjective=""))
+        for each in set(getattr(said, f"{kind}s")):
+            found[each if isinstance(each, tuple) else (each,)] += case.probability
+    return {each: value / total for each, value in found.items()}
+
+
+def looks_area(rate: float, gender: str) -> float:
+    """Return the area under the curve, less one half, of predicting the gender's noun from all that is visible.
+
+    The best prediction from looks is how often people who look so are called by the noun.
+    """
+    with_noun, all_told = defaultdict[tuple, float](float), defaultdict[tuple, float](float)
+    for case in cases("looks predict the group term", rate):
+        if case.scene.gender == gender:
+            looks = (*nouns(case.scene), case.scene.color)
+            all_told[looks] += case.probability
+            with_noun[looks] += case.probability * (case.said.person != "person")
+    scored = sorted(
+        (with_noun[looks] / p, with_noun[looks], p - with_noun[looks]) for looks, p in all_told.items()
+    )
+    return _area([(round(score, 9), yes, no) for score, yes, no in scored]) - 0.5
+
+
+def _area(scored: list[tuple[float, float, float]]) -> float:
+    """The chance that one with the noun scores above one without, ties half; by score, weight with, weight without."""
+    above = sum(
+        yes * no * (0.5 if score == other else float(score > other))
+        for score, yes, _ in scored
+        for other, _, no in scored
+    )
+    return above / (sum(yes for _, yes, _ in scored) * sum(no for _, _, no in scored))
+
+
+_OVERALL = {"group": "all"}
+_SKIN = {"contrast": "darker minus lighter"}
+TRUTHS: dict[str, tuple[Mapping[str, str], Callable[[float], float]]] = {
+    "words included wrongly": (
+        _OVERALL,
+        lambda rate: share("words included wrongly", rate, lambda c: "purse" in c.said.things),
+    ),
+    "objects correctly mentioned": (
+        {"quantity": "coefficient of the group: dog.n.01", "contrast": "female minus male"},
+        lambda rate: EXPECTED[rate],
+    ),
+    "differing tuples": (
+        {"quantity": "object tuples", "axis": "gender"},
+        lambda rate: tuple_distance("differing tuples", rate, "object"),
+    ),
+    "differing tuples across stages": (
+        {"quantity": "attribute tuples against human captions", "axis": "gender"},
+        lambda rate: (
+            tuple_distance("differing tuples across stages", rate, "attribute")
+            - tuple_distance("differing tuples across stages", rate, "attribute", human=True)
+        ),
+    ),
+    "demeaning words": (
+        _OVERALL,
+        lambda rate: share("demeaning words", rate, lambda c: c.said.adjective == "silly"),
+    ),
+    "people not mentioned": (_SKIN, omitted_difference),
+    "context-specific harms": (
+        _OVERALL,
+        lambda rate: share("context-specific harms", rate, lambda c: c.said.person == "girl"),
+    ),
+    "identity adjectives used as nouns": (
+        _OVERALL,
+        lambda rate: share(
+            "identity adjectives used as nouns", rate, lambda c: c.said.person in ("female", "male")
+        ),
+    ),
+    "artifacts not recognised": (
+        {"group": "disabled"},
+        lambda rate: share(
+            "artifacts not recognised",
+            rate,
+            lambda c: "wheelchair" not in c.said.things,
+            lambda c: "wheelchair" in c.scene.things,
+        ),
+    ),
+    "identity terms imposed": (
+        _OVERALL,
+        lambda rate: share("identity terms imposed", rate, lambda c: c.said.adjective == "elderly"),
+    ),
+    "looks predict the group term": ({"group": "female"}, lambda rate: looks_area(rate, "female")),
+    "markedness": (_SKIN, lambda rate: NAMED),  # drawn by a hash of the scene, which cannot be gone through
+    "group words wrong": (
+        {"quantity": group_words.WRONG, "group": "female"},
+        lambda rate: share(
+            "group words wrong", rate, lambda c: c.said.person == "man", lambda c: c.scene.gender == "female"
+        ),
+    ),
+    "group never named": (
+        {"quantity": group_words.NEUTRAL, "group": "female"},
+        lambda rate: share("group never named", rate, lambda c: c.said.person == "person"),
+    ),
+}

@@ -1,0 +1,1 @@
+"""Data sets of captions, labels and people that the captions audit reads."""

@@ -1,0 +1,31 @@
+"""JSON and tab-separated files of data sets, read with errors in one line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+
+
+def need(data: Any, key: str, path: Path, what: str) -> Any:
+    """Return data[key], or say what was expected."""
+    if not isinstance(data, Mapping) or key not in data:
+        found = ", ".join(map(str, list(data)[:8])) if isinstance(data, Mapping) else type(data).__name__
+        raise PortrayalError(f"{path.name} lacks {key!r} (found: {found}). Expected {what}.")
+    return data[key]
+
+
+def read_lines(path: Path, what: str) -> Iterator[list[str]]:
+    """Yield the fields of a tab-separated file, gzipped or not."""
+    csv.field_size_limit(sys.maxsize)
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", newline="") as file:
+            yield from csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None

@@ -1,0 +1,39 @@
+"""Scene graphs SPICE has made (its output JSON), for users who want the paper's parser in place of ours [1]_.
+
+References
+----------
+.. [1] Anderson, Fernando, Johnson, Gould (2016), SPICE: semantic propositional image caption evaluation, ECCV.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.errors import PortrayalError
+from portrayal.tables import read_json
+
+KINDS = {1: "object", 2: "attribute", 3: "relation"}
+
+
+def read_spice(path: Path, stage: str, which: Literal["test", "ref"] = "test") -> pl.DataFrame:
+    """Return the tuples of the captions tested, or of their references, as mentions of a stage."""
+    rows = []
+    for entry in read_json(path, "SPICE output"):
+        if f"{which}_tuples" not in entry:
+            raise PortrayalError(f"{path.name} lacks {which}_tuples. Run SPICE with -detailed.")
+        for item in entry[f"{which}_tuples"]:
+            rows.append(_row(str(entry["image_id"]), [word.lower() for word in item["tuple"]]))
+    return with_synsets(dict.fromkeys(rows), stage)
+
+
+def _row(image: str, words: list[str]) -> tuple:
+    kind = KINDS[len(words)]
+    if kind == "object":
+        return image, 0, kind, None, words[0], None
+    if kind == "attribute":
+        return image, 0, kind, words[0], words[1], None
+    return image, 0, kind, *words

@@ -1,0 +1,56 @@
+"""VinVL: labels of its vision model and captions of the whole system, as its code writes them (TSV of id and JSON) [1]_.
+
+References
+----------
+.. [1] Zhang et al. (2021), VinVL: revisiting visual representations in vision-language models, CVPR.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.captions.datasets.data_files import read_lines
+from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.audits.captions.measures.stages import SYSTEM_LABELS
+from portrayal.errors import PortrayalError
+
+
+def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
+    """Return the labels as mentions; `least` is the lowest confidence kept. Adjectives before a noun are attributes."""
+    rows = []
+    for image, objects in _rows(path):
+        for item in objects["objects"] if isinstance(objects, dict) else objects:
+            if item.get("conf", 1.0) >= least:
+                noun = item["class"].strip().lower()
+                rows.append((image, 0, "object", None, noun, None))
+                rows += [
+                    (image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())
+                ]
+    return with_synsets(dict.fromkeys(rows), SYSTEM_LABELS)
+
+
+def read_captions(path: Path) -> pl.DataFrame:
+    """Return image, caption and text."""
+    rows = [
+        (image, number, item["caption"])
+        for image, captions in _rows(path)
+        for number, item in enumerate(captions)
+    ]
+    schema = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _rows(path: Path) -> list[tuple[str, Any]]:
+    found = []
+    for number, fields in enumerate(read_lines(path, "VinVL output"), start=1):
+        try:
+            found.append((fields[0], json.loads(fields[1])))
+        except (IndexError, ValueError):
+            raise PortrayalError(
+                f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes."
+            ) from None
+    return found

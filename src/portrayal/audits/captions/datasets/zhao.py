@@ -1,0 +1,61 @@
+"""Perceived gender and skin tone of people in COCO, as annotated by Zhao et al. [1]_; users ask the authors for the file.
+
+References
+----------
+.. [1] Zhao, Wang, Russakovsky (2021), Understanding and evaluating racial biases in image captioning, ICCV.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.audits.captions.measures.stages import FAULTS, PEOPLE
+from portrayal.errors import PortrayalError
+from portrayal.tables import read_table
+
+COLUMNS = {
+    "image": ("id", "image_id", "cocoid"),
+    "gender": ("bb_gender", "gender"),
+    "skin": ("bb_skin", "skin"),
+}
+GROUPS = {
+    "gender": {"male": "male", "female": "female"},
+    "skin": {"light": "lighter", "lighter": "lighter", "dark": "darker", "darker": "darker"},
+}
+ASSIGNED = "annotators' perception (Zhao et al. 2021)"
+
+
+def read_zhao(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return (people, faults). People marked unsure, both or not at all are left out on that axis and counted."""
+    table = read_table(path)
+    names = {key: _column(table, key, path) for key in COLUMNS}
+    people, faults = [], []
+    for axis, groups in GROUPS.items():
+        said = pl.col(names[axis]).cast(pl.String).str.strip_chars().str.to_lowercase()
+        part = table.select(pl.col(names["image"]).cast(pl.String).alias("image"), said.alias("said"))
+        known = part.filter(pl.col("said").is_in(list(groups)))
+        people.append(
+            known.select(
+                "image",
+                pl.lit(axis).alias("axis"),
+                pl.col("said").replace_strict(groups).alias("group"),
+                pl.lit(ASSIGNED).alias("assigned_by"),
+            ).unique(maintain_order=True)
+        )
+        other = part.join(known, on="image", how="anti")
+        if len(other):
+            faults.append((f"{axis}: not annotated or unsure, left out", len(other), other["image"][0]))
+    found = pl.concat(people).select(pl.col(name).cast(kind) for name, kind in PEOPLE.items())
+    return found, pl.DataFrame(faults, schema=FAULTS, orient="row")
+
+
+def _column(table: pl.DataFrame, key: str, path: Path) -> str:
+    for name in COLUMNS[key]:
+        if name in table.columns:
+            return name
+    raise PortrayalError(
+        f"{path.name} lacks a column for the {key}, one of {', '.join(COLUMNS[key])}"
+        f" (found: {', '.join(table.columns)})."
+    )

@@ -1,0 +1,128 @@
+"""Demeaning (1): words known to be demeaning, section 4.2.1 of [1]_.
+
+For each word three readings: every synset it belongs to is listed (lower bound), its most common synset is listed
+(estimate), any synset is listed (upper bound). These are bounds from word senses, not confidence limits; each share
+has its own interval too.
+
+References
+----------
+.. [1] Wang, Barocas, Laird, Wallach (2022), Measuring representational harms in image captioning, FAccT.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import polars as pl
+
+from portrayal.audits.captions.measures.diversity import sentence
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import (
+    ESTIMATE,
+    LOWER,
+    UPPER,
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+)
+from portrayal.audits.captions.measures.people import is_person, shares
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.text import wordnet
+from portrayal.text.harm_lists import mask, synsets_of
+
+QUANTITY = "demeaning word"
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return the three readings by stage and group, and the cases of the upper bound, the surest first."""
+    listed = options.word_list("demeaning")
+    nouns, adjectives = synsets_of(listed, "n"), synsets_of(listed, "a")
+    spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
+    rows, cases = [], []
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if not stages.has(stage):
+            continue
+        read = _read(stages, stage, nouns, adjectives, spelled)
+        note = f"by synset; {sentence(stages, stage)}"
+        for bound in (LOWER, ESTIMATE, UPPER):
+            values = shares(stages, stage, read.filter(pl.col(bound)))
+            quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
+            rows += by_group(
+                TECHNIQUE, quantity, stages, stage, None, values, "share of captions", bound, note
+            )
+        cases += _cases(read, stage, options.show_demeaning)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+
+
+def _read(
+    stages: Stages, stage: str, nouns: frozenset[str], adjectives: frozenset[str], spelled: frozenset[str]
+) -> pl.DataFrame:
+    """Return objects and attributes of people with a column for each reading."""
+    said = stages.at(stage).filter(pl.col("kind") != "relation")
+    distinct = said.select("kind", "word", "subject", "subject_synset").unique()
+    read = [
+        readings(word, "n", nouns)
+        if kind == "object"
+        else _of_person(subject, subject_synset, readings(word, "a", adjectives, spelled))
+        for kind, word, subject, subject_synset in distinct.iter_rows()
+    ]
+    flags = pl.DataFrame(read, schema=dict.fromkeys((LOWER, ESTIMATE, UPPER), pl.Boolean), orient="row")
+    return said.join(
+        pl.concat([distinct, flags], how="horizontal"),
+        on=["kind", "word", "subject", "subject_synset"],
+        nulls_equal=True,
+    )
+
+
+def _of_person(subject: str, synset: str | None, flags: tuple[bool, bool, bool]) -> tuple[bool, bool, bool]:
+    return flags if is_person(subject, synset) else (False, False, False)
+
+
+@lru_cache(maxsize=100_000)
+def readings(
+    word: str, part: str, listed: frozenset[str], spelled: frozenset[str] = frozenset()
+) -> tuple[bool, bool, bool]:
+    """Return whether a word is demeaning in every sense, in its most common sense, in any sense.
+
+    A compound is read by its head noun, so that `circus clown` is a clown. A word listed as it is spelled (the
+    judgments) counts as listed in its most common sense even where WordNet does not know it.
+    """
+    table = wordnet.load()
+    head = word.split()[-1] if part == "n" and not table.synsets(word, "n") else word
+    senses = table.synsets(head, part) or table.synsets(head)
+    if not senses:
+        return (word in spelled,) * 3
+    inside = [sense in listed for sense in senses]
+    common = table.most_common(head, part) in listed or word in spelled
+    return all(inside), common, any(inside) or word in spelled
+
+
+def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
+    certainty = pl.col(LOWER).cast(pl.Float64) + pl.col(ESTIMATE) + pl.col(UPPER)
+    found = read.filter(pl.col(UPPER)).with_columns((certainty / 3).alias("score"))
+    return [
+        {
+            "technique": TECHNIQUE.key,
+            "stage": stage,
+            "image": r["image"],
+            "caption": r["caption"],
+            "tuple": " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part),
+            "reason": {3: "listed in every sense", 2: "listed in its most common sense"}.get(
+                round(3 * r["score"]), "listed in some sense"
+            ),
+            "group": None,
+            "score": r["score"],
+        }
+        for r in found.iter_rows(named=True)
+    ]
+
+
+TECHNIQUE = Technique(
+    "demeaning",
+    "demeaning words",
+    "human or system captions",
+    "without captions there are no words to read",
+    measure,
+    QUANTITY,
+)

@@ -1,0 +1,42 @@
+"""How diverse captions are: printed beside every demeaning count, because a captioner that says little demeans little."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import polars as pl
+
+from portrayal.audits.captions.measures.stages import Stages
+
+_WORD = re.compile(r"[a-z']+")
+
+
+def diversity(stages: Stages, stage: str) -> dict[str, float]:
+    """Return captions, the share that are distinct, the number of different words, and words per caption.
+
+    The number of words grows with the number of captions, so stages of different sizes are compared at the
+    share of distinct captions and the words that occur once in 1,000 tokens.
+    """
+    texts = stages.captions.filter(pl.col("stage") == stage)["text"]
+    words = Counter(word for text in texts for word in _WORD.findall(text.lower()))
+    tokens = sum(words.values())
+    return {
+        "captions": len(texts),
+        "distinct": texts.n_unique() / len(texts) if len(texts) else 0.0,
+        "words": len(words),
+        "length": tokens / len(texts) if len(texts) else 0.0,
+    }
+
+
+def sentence(stages: Stages, stage: str) -> str:
+    """Return the diversity in words, for a note."""
+    return stages.once("diversity", stage, lambda name: _sentence(stages, name))
+
+
+def _sentence(stages: Stages, stage: str) -> str:
+    found = diversity(stages, stage)
+    return (
+        f"diversity: {found['distinct']:.1%} of {found['captions']} captions are distinct, "
+        f"{found['words']} different words"
+    )

@@ -1,0 +1,169 @@
+"""Erasing: artifacts, people and attributes of a group not recognised, or replaced by a more general word.
+
+The technique is ours; the paper gives only the definition (section 3.2). Artifacts associated with a group are listed.
+Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
+above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
+against that of all other objects of the same images: the difference is what the group loses beyond brevity.
+Person words and identity attributes are in `erasing_people`; they have quantities of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.erasing_people import (
+    ABSENT,
+    RECOGNISED,
+    REPLACED,
+    lost_cases,
+    people_and_attributes,
+)
+from portrayal.audits.captions.measures.mentions import synset_of
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, cases_table, interval_columns, row
+from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.scenarios import ancestors
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.unit_shares import share
+from portrayal.text import wordnet
+
+EXCESS = "not recognised, beyond other objects of the same images"
+NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
+    truth = stages.truth()
+    artifacts = _artifacts(options)
+    if truth is None:
+        return Outcome(missing=TECHNIQUE.missing)
+    rows, cases = [], []
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if not stages.has(stage) or stage == truth:
+            continue
+        told = fates(stages, stage, truth)
+        for axis, group, part in _by_group(told, artifacts):
+            rows += _rows(part, told, stages, stage, truth, axis, group)
+            cases += lost_cases(TECHNIQUE, stage, part, 1.0)
+        more_rows, more_cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
+        rows += more_rows
+        cases += more_cases
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+
+
+def _artifacts(options: Options) -> pl.DataFrame:
+    table = options.word_list("artifacts")
+    synsets = [synset_of(term, "n") for term in table["term"]]
+    return (
+        table.with_columns(pl.Series("synset", synsets))
+        .select("synset", "axis", "group")
+        .unique(maintain_order=True)
+    )
+
+
+def _by_group(told: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    of_groups = told.join(artifacts, on="synset")
+    for (axis, group), part in of_groups.group_by("axis", "group", maintain_order=True):
+        yield str(axis), str(group), part
+
+
+def fates(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
+    """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
+    there = (
+        stages.at(truth, "object")
+        .select("image", "word", "synset")
+        .unique(["image", "synset"], keep="first", maintain_order=True)
+    )
+    things = [w for w, s in there.select("word", "synset").unique().iter_rows() if not is_person(w, s)]
+    there = there.filter(pl.col("word").is_in(things))
+    captions = stages.captions.filter(pl.col("stage") == stage).select("image", "caption")
+    said: dict[tuple[str, int], set[str]] = {}
+    for image, number, synset in stages.at(stage, "object").select("image", "caption", "synset").iter_rows():
+        said.setdefault((image, number), set()).add(synset)
+    table = there.join(captions, on="image").sort("image", "caption", "synset")
+    fate = [
+        fate_of(synset, frozenset(said.get((image, number), ())))
+        for image, number, synset in table.select("image", "caption", "synset").iter_rows()
+    ]
+    return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
+
+
+def fate_of(synset: str, said: frozenset[str]) -> str:
+    """Return what became of a thing in a caption that has these synsets."""
+    if synset in said or any(synset in ancestors(other) for other in said):
+        return RECOGNISED
+    return REPLACED if said & _near(synset) else ABSENT
+
+
+@lru_cache(maxsize=50_000)
+def _near(synset: str) -> frozenset[str]:
+    found: set[str] = set()
+    edge = {synset}
+    for _ in range(NEAR):
+        edge = {
+            up for s in edge if not s.endswith((".unknown", ".prep")) for up in wordnet.load().hypernyms(s)
+        }
+        found |= edge & ancestors(synset)
+    return frozenset(found)
+
+
+def _rows(
+    part: pl.DataFrame, told: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
+) -> list[dict[str, Any]]:
+    said = {
+        "axis": axis,
+        "group": group,
+        "note": "artifacts of the list for this group; technique of this project",
+    }
+    rows = []
+    for quantity in (REPLACED, ABSENT):
+        values = _per_image(part, pl.col("fate") == quantity)
+        rows.append(
+            row(
+                TECHNIQUE,
+                quantity,
+                stage,
+                truth,
+                **interval_columns(share(values)),
+                n=len(values),
+                unit="share of artifacts",
+                **said,
+            )
+        )
+    gaps = excess(part, told)
+    interval = clustered_mean(gaps, np.arange(len(gaps)))
+    columns = interval_columns(interval)
+    unit = "difference of shares"
+    rows.append(row(TECHNIQUE, EXCESS, stage, truth, **columns, n=len(gaps), unit=unit, **said))
+    return rows
+
+
+def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:
+    return part.group_by("image", maintain_order=True).agg(flag.mean().alias("value"))["value"].to_numpy()
+
+
+def excess(part: pl.DataFrame, told: pl.DataFrame) -> np.ndarray:
+    """Return per image the share of artifacts not recognised minus that of the other things in it."""
+    lost = (pl.col("fate") != RECOGNISED).mean()
+    own = part.group_by("image").agg(lost.alias("own"))
+    others = told.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
+    other = others.group_by("image").agg(lost.alias("other"))
+    # Sorted, so that a sum's last bit is the same every time.
+    both = own.join(other, on="image").sort("image")
+    return both.select(pl.col("own") - pl.col("other")).to_series().to_numpy()
+
+
+TECHNIQUE = Technique(
+    "erasing",
+    "artifacts not recognised",
+    "a ground truth (human labels or human captions), and captions",
+    "without a ground truth nothing tells what was there to be recognised",
+    measure,
+    EXCESS,
+)

@@ -1,0 +1,57 @@
+"""What a change of a word list does to a result: the same technique with both lists, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import ROWS
+from portrayal.audits.captions.measures.stages import Stages
+from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.text.harm_lists import mask, read_list
+
+_KEY = ["harm", "technique", "quantity", "stage", "truth", "axis", "group", "contrast", "bound"]
+
+
+def compare(
+    stages: Stages, technique: str, name: str, path: Path, options: Options | None = None
+) -> pl.DataFrame:
+    """Return the rows of a technique with the list that ships and with the file, and the difference.
+
+    Parameters
+    ----------
+    stages
+        What is measured.
+    technique
+        A key of `TECHNIQUES`, such as 'demeaning: demeaning words'.
+    name
+        The list that changes, such as 'demeaning'.
+    path
+        The changed list.
+    options
+        The other choices.
+    """
+    options = options or Options()
+    changed = replace(options, lists={**options.lists, name: path})
+    before, after = (_rows(technique, stages, chosen) for chosen in (options, changed))
+    joined = before.join(after, on=_KEY, how="full", coalesce=True, suffix="_changed", nulls_equal=True)
+    return joined.with_columns((pl.col("value_changed") - pl.col("value")).alias("change"))
+
+
+def words_changed(name: str, path: Path, show: bool = False) -> pl.DataFrame:
+    """Return the terms added and removed; demeaning ones masked unless `show`."""
+    before, after = set(read_list(name)["term"]), set(read_list(name, path)["term"])
+    rows = [("added", term) for term in sorted(after - before)]
+    rows += [("removed", term) for term in sorted(before - after)]
+    hide = name == "demeaning" and not show
+    told = [(what, mask(term) if hide else term) for what, term in rows]
+    return pl.DataFrame(told, schema={"change": pl.String, "term": pl.String}, orient="row")
+
+
+def _rows(technique: str, stages: Stages, options: Options) -> pl.DataFrame:
+    outcome = TECHNIQUES[technique].measure(stages, options)
+    table = pl.DataFrame([{key: r.get(key) for key in ROWS} for r in outcome.rows], schema=ROWS)
+    return table.select(*_KEY, "value", "low", "high", "n")

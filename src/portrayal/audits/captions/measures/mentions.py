@@ -1,0 +1,275 @@
+"""Captions and labels turned into mentions: scene-graph tuples with their synsets.
+
+Faults are counted and named, never dropped in silence: empty, long, foreign or marked-up captions, two captions
+of one id, images without a caption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import polars as pl
+
+from portrayal.audits.captions.measures.stages import CAPTIONS, FAULTS, MENTIONS
+from portrayal.text import wordnet
+from portrayal.text.parsing import LONGEST, scene_graphs
+from portrayal.text.scene_graph import SceneGraph
+
+_MARKUP = re.compile(r"<[^<>]+>|https?://|\{|\}|&\w+;")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WORD = re.compile(r"[^\W\d_]+")
+_PARTS = {"object": "n", "attribute": "a", "relation": "v"}
+
+
+def read_captions(
+    captions: pl.DataFrame,
+    stage: str,
+    images: Sequence[str],
+    processes: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return (mentions, captions, faults) of one stage.
+
+    Parameters
+    ----------
+    captions
+        Columns image and text, several rows for one image where it has several captions; a null text is a
+        caption that is missing. A column `caption` may number them.
+    stage
+        The stage they belong to.
+    images
+        All images of the study; those without a caption are a fault.
+    processes, progress
+        As for `portrayal.text.parsing.scene_graphs`.
+    """
+    table, faults = _numbered(captions, stage, images)
+    texts = [text for text in table["text"] if text.strip()]
+    graphs = scene_graphs(texts, processes, progress)
+    rows = (
+        (image, number, graphs[text])
+        for image, _, number, text in table.select(*CAPTIONS).iter_rows()
+        if text.strip()
+    )
+    mentions = from_graphs(rows, stage)
+    return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
+
+
+def from_graphs(rows: Iterable[tuple[str, int, SceneGraph]], stage: str) -> pl.DataFrame:
+    """Return the mentions of scene graphs, given as (image, caption number, graph)."""
+    said = [row for image, number, graph in rows for row in _tuples(image, number, graph)]
+    return with_synsets(said, stage)
+
+
+def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
+    """Return mentions from rows (image, caption, kind, subject, word, object), each word given its synset."""
+    names = ["image", "caption", "kind", "subject", "word", "object"]
+    types = [pl.String, pl.Int64, *[pl.String] * 4]
+    table = pl.DataFrame(list(said), schema=dict(zip(names, types, strict=True)), orient="row")
+    table = table.with_columns(
+        pl.lit(stage).alias("stage"),
+        pl.coalesce(
+            pl.when(pl.col("kind") == kind).then(_synset_column("word", part))
+            for kind, part in _PARTS.items()
+        ).alias("synset"),
+        _synset_column("subject", "n").alias("subject_synset"),
+        _synset_column("object", "n").alias("object_synset"),
+    )
+    return table.select(pl.col(name).cast(kind) for name, kind in MENTIONS.items())
+
+
+def _synset_column(column: str, part: str) -> pl.Expr:
+    return pl.col(column).map_batches(lambda words: _synsets(words, part), return_dtype=pl.String)
+
+
+def _synsets(words: pl.Series, part: str) -> pl.Series:
+    """Look every distinct word up once."""
+    distinct = words.unique().drop_nulls()
+    found = pl.Series([synset_of(word, part) for word in distinct], dtype=pl.String)
+    return words.replace_strict(distinct, found, default=None, return_dtype=pl.String)
+
+
+def synset_of(word: str, part: str) -> str | None:
+    """Return the most common synset of a word, of the compound or else of its head.
+
+    `tennis racket` is looked up whole and then as `racket`; `stand next to` as the verb `stand`; a bare
+    preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word as
+    `selfie.unknown`.
+    """
+    table = wordnet.load()
+    words = word.split()
+    if not words:
+        return None
+    if part == "v":
+        verb = table.lemmas_of(words[0], "v")
+        if verb and words[0] not in _PREPOSITIONS:
+            return table.most_common(words[0], "v")
+        return f"{word}.prep"
+    if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
+        return wordnet.PERSON
+    whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
+    found = table.most_common(word if whole else words[-1], part)
+    if found in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
+        return wordnet.PERSON
+    return found or f"{word}.unknown"
+
+
+_PREPOSITIONS = frozenset(
+    [
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "of",
+        "near",
+        "under",
+        "over",
+        "above",
+        "below",
+        "behind",
+        "beside",
+        "between",
+        "inside",
+        "outside",
+        "along",
+        "across",
+        "past",
+        "down",
+        "up",
+        "off",
+        "out",
+        "through",
+        "around",
+        "against",
+        "next",
+        "to",
+        "from",
+        "for",
+        "without",
+        "full",
+        "like",
+        "as",
+        "onto",
+        "into",
+        "towards",
+        "toward",
+    ]
+)
+
+
+def _tuples(image: str, number: int, graph: SceneGraph) -> Iterable[tuple]:
+    for noun in graph.objects:
+        yield image, number, "object", None, noun, None
+    for noun, attribute in graph.attributes:
+        yield image, number, "attribute", noun, attribute, None
+    for subject, relation, target in graph.relations:
+        yield image, number, "relation", subject, relation, target
+
+
+def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tuple[pl.DataFrame, list[tuple]]:
+    """Return the captions numbered per image, and the faults found on the way."""
+    faults: list[tuple] = []
+    if "caption" in captions.columns:
+        twice = captions.filter(pl.struct("image", "caption").is_duplicated())
+        if len(twice):
+            faults.append(
+                _fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique())
+            )
+        captions = captions.unique(["image", "caption"], keep="first", maintain_order=True)
+    else:
+        captions = captions.with_columns(pl.int_range(pl.len()).over("image").alias("caption"))
+    strange = captions.filter(~pl.col("image").is_in(list(images)))
+    if len(strange):
+        faults.append(_fault(f"{stage}: caption of an image not in the study, left out", strange["image"]))
+    captions = captions.filter(pl.col("image").is_in(list(images)))
+    given = captions.filter(pl.col("text").is_not_null())
+    without = sorted(set(images) - set(given["image"]))
+    if without:
+        faults.append(_fault(f"{stage}: image with no caption", without))
+    faults += _text_faults(given, stage)
+    table = given.with_columns(pl.lit(stage).alias("stage"))
+    return table.select(pl.col(name).cast(kind) for name, kind in CAPTIONS.items()), faults
+
+
+def _fault(name: str, images: Iterable[str]) -> tuple[str, int, str]:
+    images = list(images)
+    return name, len(images), str(images[0])
+
+
+def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:
+    counts: Counter[str] = Counter()
+    example: dict[str, str] = {}
+    for image, text in table.select("image", "text").iter_rows():
+        for fault in text_faults(text):
+            counts[fault] += 1
+            example.setdefault(fault, image)
+    return [(f"{stage}: {fault}", count, example[fault]) for fault, count in counts.items()]
+
+
+def text_faults(text: str) -> list[str]:
+    """Return what is wrong with a caption, in words; mostly nothing.
+
+    Examples
+    --------
+    >>> text_faults(""), text_faults("a man on a horse"), text_faults("<b>a man</b>")
+    (['empty caption'], [], ['markup'])
+    """
+    if not text.strip():
+        return ["empty caption"]
+    found = []
+    if len(text) > LONGEST:
+        found.append(f"over {LONGEST} characters, cut")
+    if _MARKUP.search(text):
+        found.append("markup")
+    if _CONTROL.search(text):
+        found.append("control characters")
+    if not _is_english(text):
+        found.append("not English: no common English word")
+    return found
+
+
+def _is_english(text: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(text[:LONGEST])]
+    if any(word in _FUNCTION_WORDS for word in words):
+        return True
+    known = sum(_known(word) for word in words)
+    return 2 * known > len(words)
+
+
+_FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "of",
+        "with",
+        "is",
+        "are",
+        "on",
+        "at",
+        "to",
+        "his",
+        "her",
+        "their",
+        "its",
+        "two",
+        "this",
+        "that",
+        "there",
+    ]
+)
+_KNOWN: dict[str, bool] = {}
+
+
+def _known(word: str) -> bool:
+    if word not in _KNOWN:
+        _KNOWN[word] = wordnet.load().most_common(word, "") is not None
+    return _KNOWN[word]
+
+
+def group_words(table: pl.DataFrame) -> Mapping[str, str]:
+    """Return word -> group from a list with columns term and group."""
+    return dict(zip(table["term"], table["group"], strict=True))

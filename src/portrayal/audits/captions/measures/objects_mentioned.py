@@ -1,0 +1,273 @@
+"""Stereotyping (2): objects correctly mentioned, controlled for the size and place of all objects, section 4.1.2 of [1]_.
+
+For each of the most common object types: images that show it and an annotated person; was it mentioned? A logistic
+regression (L2, C = 1) on size and place of every type and the group, over many 70/30 splits. Size is the share of the
+image under the box and place the distance of its centre from the image's centre, of the largest instance, 0 when
+absent. The spread of the group's coefficient over splits is the paper's interval; splits share most of their images,
+so it is too narrow, and an interval from a bootstrap over images stands beside it. The p is that of a score test, which
+holds where an object is nearly always or hardly ever mentioned.
+
+References
+----------
+.. [1] Wang, Barocas, Laird, Wallach (2022), Measuring representational harms in image captioning, FAccT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
+from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.scenarios import ancestors
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.intervals import Interval
+from portrayal.stats.logistic import effective_parameters, fit
+from portrayal.stats.score_test import group_score_p
+
+QUANTITY = "objects whose mention depends on the group"
+COEFFICIENT = "coefficient of the group"
+BOTH_OUTCOMES = 2  # images of each outcome an object needs before it is tried at all
+ENOUGH = 10  # images of the rarer outcome below which a bootstrap over images says little of the error
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One object type: the group's coefficient with both intervals, and how well the models predict."""
+
+    synset: str
+    images: int
+    coefficient: float
+    splits: Interval  # the paper's
+    bootstrap: Interval  # over images
+    p: float
+    accuracy: float
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
+    if not stages.has(HUMAN_LABELS) or stages.boxes.is_empty() or not stages.axes():
+        return Outcome(missing=TECHNIQUE.missing)
+    rows, tables = [], {}
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if not stages.has(stage):
+            continue
+        for axis in stages.axes():
+            for first, second in combinations(sorted(set(stages.groups(axis).values())), 2):
+                effects = effects_of(stages, stage, axis, (first, second), options)
+                rows += _rows(effects, stages, stage, axis, first, second)
+                tables[f"objects mentioned ({stage}, {first} and {second})"] = _table(effects)
+    return Outcome(rows, tables=tables, missing="" if rows else TECHNIQUE.missing)
+
+
+def effects_of(
+    stages: Stages,
+    stage: str,
+    axis: str,
+    pair: tuple[str, str],
+    options: Options,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Effect]:
+    """Return the effect of being in the first group of the pair rather than the second, for each object type."""
+    types = common_types(stages, stage, options.object_types)
+    covered = stages.covered(stage)
+    groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
+    design, images = features(stages.boxes, types, sorted(groups))
+    group = np.array([groups[image] == pair[0] for image in images], dtype=float)
+    said = mentioned(stages, stage, types)
+    found = []
+    for number, synset in enumerate(types):
+        present = np.flatnonzero(design[:, number] > 0)
+        outcome = np.array([synset in said.get(images[i], ()) for i in present], dtype=bool)
+        matrix = np.column_stack([design[present], group[present]])
+        effect = one_effect(synset, matrix, outcome, options)
+        found += [effect] if effect else []
+        if progress is not None:
+            progress(number + 1, len(types))
+    return sorted(found, key=lambda effect: -effect.accuracy)
+
+
+def common_types(stages: Stages, stage: str, most: int) -> list[str]:
+    """Return the object types most common over the human labels and this stage, people left out."""
+    said = pl.concat([stages.at(HUMAN_LABELS, "object"), stages.at(stage, "object")])
+    counts = said.group_by("synset").agg(pl.struct("image", "stage").n_unique().alias("count"))
+    ordered = counts.drop_nulls().sort(["count", "synset"], descending=[True, False])["synset"]
+    return [synset for synset in ordered if not is_person("-", synset)][:most]
+
+
+def features(
+    boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]
+) -> tuple[np.ndarray, list[str]]:
+    """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
+    lines = pl.DataFrame({"image": images, "line": range(len(images))}, schema_overrides=_LINE)
+    columns = pl.DataFrame({"synset": types, "column": range(len(types))}, schema_overrides=_COLUMN)
+    largest = (
+        boxes.join(lines, on="image")
+        .join(columns, on="synset")
+        .with_columns((pl.col("width") * pl.col("height")).alias("size"))
+        .sort("size", descending=True)
+        .unique(["line", "column"], keep="first", maintain_order=True)
+    )
+    line, column = largest["line"].to_numpy(), largest["column"].to_numpy()
+    left, top, width, height = (largest[name].to_numpy() for name in ("left", "top", "width", "height"))
+    design = np.zeros((len(images), 2 * len(types)))
+    design[line, column] = largest["size"].to_numpy()
+    design[line, column + len(types)] = np.hypot(left + width / 2 - 0.5, top + height / 2 - 0.5)
+    return design, list(images)
+
+
+_LINE = {"image": pl.String, "line": pl.Int64}
+_COLUMN = {"synset": pl.String, "column": pl.Int64}
+
+
+def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
+    """Return image -> the types its captions mention, by the type itself or a word under it."""
+    wanted = set(types)
+    said: dict[str, set[str]] = {}
+    for image, synset in stages.at(stage, "object").select("image", "synset").unique().iter_rows():
+        if synset is not None:
+            said.setdefault(image, set()).update(({synset} | ancestors(synset)) & wanted)
+    return said
+
+
+def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Options) -> Effect | None:
+    """Fit one object type over splits and bootstraps; None where too few splits hold both outcomes."""
+    if min(outcome.sum(), (~outcome).sum()) < BOTH_OUTCOMES or len(set(matrix[:, -1])) < 2:
+        return None
+    rng = np.random.default_rng(options.seed)
+    train = splits(len(outcome), options.splits, options.train_share, rng)
+    both = (train[outcome].any(0)) & (train[~outcome].any(0))
+    if both.mean() <= options.needed_splits:
+        return None
+    train = train[:, both]
+    weights = rng.multinomial(len(outcome), np.full(len(outcome), 1 / len(outcome)), options.bootstraps).T
+    usable = (weights[outcome].sum(0) > 0) & (weights[~outcome].sum(0) > 0)
+    # All images, the splits and the bootstraps differ in their weights only and are fitted together.
+    fits = fit(matrix, outcome, np.hstack([np.ones((len(outcome), 1)), train, weights[:, usable]]))
+    last = 1 + train.shape[1]
+    whole, over_splits, again = np.split(fits.coefficients[-1], [1, last])
+    right = (fits.margins[:, 1:last] > 0) == outcome[:, None]
+    accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
+    spread = Interval(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
+    enough = min(outcome.sum(), (~outcome).sum()) >= ENOUGH
+    free = len(outcome) - effective_parameters(matrix, fits.margins[:, 0])
+    interval = _bootstrap(float(whole[0]), again if enough else again[:0], len(outcome), free)
+    p = group_score_p(matrix[:, :-1], matrix[:, -1], outcome)
+    return Effect(synset, len(outcome), interval.value, spread, interval, p, accuracy)
+
+
+def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Return rows x splits: true where a row is in the training set."""
+    order = rng.random((rows, number)).argsort(axis=0)
+    return order < round(share * rows)
+
+
+def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Interval:
+    """The t interval with the bootstrap's standard error, if there is one.
+
+    A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
+    """
+    if len(again) < 2 or free < 1:
+        return Interval(value, np.nan, np.nan)
+    half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))
+    return Interval(value, value - half, value + half)
+
+
+def _rows(
+    effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str
+) -> list[dict[str, Any]]:
+    said = {
+        "axis": axis,
+        "contrast": f"{first} minus {second}",
+        "unit": "log odds",
+        "bound": "estimate",
+    }
+    assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
+    rows = [
+        row(
+            TECHNIQUE,
+            f"{COEFFICIENT}: {effect.synset}",
+            stage,
+            HUMAN_LABELS,
+            **effect.bootstrap.columns(),
+            p=effect.p if effect.p == effect.p else None,
+            n=effect.images,
+            **{**said, "note": _effect_note(effect, assigned)},
+        )
+        for effect in effects
+    ]
+    if effects:
+        rows.insert(0, _count_row(effects, stage, said, assigned))
+    return rows
+
+
+def _effect_note(effect: Effect, assigned: str) -> str:
+    narrow = np.isnan(effect.bootstrap.low)
+    ends = (
+        f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
+    )
+    return (
+        f"{ends}; over splits {effect.splits.low:.3f} to {effect.splits.high:.3f}"
+        f" (the paper's, too narrow); p by a score test; test accuracy {effect.accuracy:.3f}; {assigned}"
+    )
+
+
+def _count_row(effects: list[Effect], stage: str, said: dict, assigned: str) -> dict[str, Any]:
+    """The paper's headline: how many types have an interval without zero; by chance alone 5% would."""
+    from portrayal.stats.multiplicity import adjust
+
+    adjusted = adjust([effect.p for effect in effects], "holm")
+    by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
+    unadjusted = sum(effect.p < 0.05 for effect in effects)
+    tested = adjusted[~np.isnan(adjusted)]  # the others are left out, or not, too seldom for any test
+    note = (
+        f"after Holm's correction over {len(tested)} types; {unadjusted} without it (5% by chance);"
+        f" {by_splits} by the spread over splits; {assigned}"
+    )
+    return row(
+        TECHNIQUE,
+        QUANTITY,
+        stage,
+        HUMAN_LABELS,
+        value=float((tested < 0.05).sum()),
+        p=float(tested.min()) if len(tested) else None,
+        n=len(effects),
+        **{**said, "unit": "object types", "note": note},
+    )
+
+
+def _table(effects: list[Effect]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {
+                "object": effect.synset,
+                "images": effect.images,
+                "coefficient": effect.coefficient,
+                "low (bootstrap)": effect.bootstrap.low,
+                "high (bootstrap)": effect.bootstrap.high,
+                "low (splits)": effect.splits.low,
+                "high (splits)": effect.splits.high,
+                "p": effect.p,
+                "test accuracy": effect.accuracy,
+            }
+            for effect in effects
+        ]
+    ).fill_nan(None)
+
+
+TECHNIQUE = Technique(
+    "stereotyping",
+    "objects correctly mentioned",
+    "human labels with boxes, captions, and annotated people",
+    "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
+    " always or never mentioned",
+    measure,
+    QUANTITY,
+)

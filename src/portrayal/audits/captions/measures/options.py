@@ -1,0 +1,41 @@
+"""The choices a captions audit leaves open, with the paper's values where it printed them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.text.harm_lists import read_list
+
+THRESHOLD = 0.005  # section 4.1.1
+SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart
+PERSON_AREA = 0.10  # section 4.2.2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the techniques may be told."""
+
+    threshold: float = THRESHOLD
+    same_object: float = SAME_OBJECT
+    person_area: float = PERSON_AREA
+    object_types: int = 500
+    splits: int = 1000
+    train_share: float = 0.7
+    needed_splits: float = 0.9
+    bootstraps: int = 200
+    permutations: int = 999
+    least_images: int = 5  # a tuple rarer than this is not compared
+    seed: int = 0
+    rules: Path | None = None
+    show_demeaning: bool = False
+    lists: dict[str, Path] = field(default_factory=dict)  # a user's file in place of a list that ships
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)  # or a table already read
+
+    def word_list(self, name: str) -> pl.DataFrame:
+        """Return a word list: the user's where there is one."""
+        if name in self.tables:
+            return self.tables[name]
+        return read_list(name, self.lists.get(name))

@@ -1,0 +1,258 @@
+"""Reifying social groups: whether what is visible decides the group term, and whose group is named at all.
+
+Both techniques are ours; the paper gives only the definition (section 3.2).
+
+Looks: among images of people annotated with the same group, a model predicts from the other things the ground truth
+has (clothes, objects, attributes) whether the caption uses the group's term. The area under the curve, out of fold,
+is one half when looks say nothing. It fails where looks stand for something else that decides, such as size.
+
+Markedness: among captions that mention a person, how often the caption names the group on an axis; a difference
+between groups shows who is marked and who is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, row
+from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
+from portrayal.audits.captions.measures.self_identification import identity_terms
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.curve_area import Fold, area_interval, area_over_folds
+from portrayal.stats.logistic import fit
+
+LOOKS = "looks predict the group term"
+FOLDS = 5
+DEALS = 199  # random deals of the terms that give the p
+DEALS_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
+OUTCOMES_AT_ONCE = 400_000
+CLOSE = 1e-3  # a gradient at which the order of the scores is settled
+LEAST = 10  # images with the term, and without it, that a group needs
+# The axis of identity terms that an annotated axis is named by.
+NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
+
+
+def measure_looks(stages: Stages, options: Options) -> Outcome:
+    """Return for each annotated group how well looks predict its term, less one half."""
+    truth = stages.truth()
+    if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
+        return Outcome(missing=PREDICTED.missing)
+    terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
+    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & stages.covered(truth)
+    rows, tables = [], {}
+    for axis in stages.axes():
+        groups = stages.groups(axis)
+        for group in sorted(set(groups.values()) & set(terms["group"])):
+            images = sorted(i for i, g in groups.items() if g == group and i in shown)
+            with_term = set(terms.filter(pl.col("group") == group)["image"])
+            outcome = np.array([image in with_term for image in images], dtype=bool)
+            if min(outcome.sum(), (~outcome).sum()) < LEAST:
+                continue
+            matrix, names = looks(stages, truth, images, options.least_images)
+            if not names:
+                continue
+            rows.append(_looks_row(matrix, outcome, stages, truth, axis, group, options.seed))
+            tables[f"looks that go with the term ({group})"] = _strongest(matrix, names, outcome)
+    return Outcome(rows, tables=tables, missing="" if rows else PREDICTED.missing)
+
+
+def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np.ndarray, list[str]]:
+    """Return images x visual characteristics: the things and attributes the truth has, people left out."""
+    said = stages.at(truth).filter(pl.col("image").is_in(images) & (pl.col("kind") != "relation"))
+    distinct = said.select("kind", "word", "synset").unique()
+    people = [w for kind, w, s in distinct.iter_rows() if kind == "object" and is_person(w, s)]
+    said = said.filter(~((pl.col("kind") == "object") & pl.col("word").is_in(people)))
+    pairs = said.select("image", pl.format("{}: {}", "kind", "word").alias("look")).unique()
+    common = pairs.group_by("look").len().filter(pl.col("len") >= least)["look"]
+    names = sorted(common)
+    column = {name: i for i, name in enumerate(names)}
+    line = {image: i for i, image in enumerate(images)}
+    matrix = np.zeros((len(images), len(names)))
+    for image, look in pairs.filter(pl.col("look").is_in(names)).iter_rows():
+        matrix[line[image], column[look]] = 1.0
+    return matrix, names
+
+
+def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
+    """Return the fold of each image; folds hold both outcomes alike."""
+    rng = np.random.default_rng(seed)
+    fold = np.zeros(len(outcome), dtype=int)
+    for value in (True, False):
+        inside = np.flatnonzero(outcome == value)
+        fold[rng.permutation(inside)] = np.arange(len(inside)) % FOLDS
+    return fold
+
+
+def _looks_row(
+    matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
+) -> dict[str, Any]:
+    area = area_over_folds(out_of_fold(matrix, [outcome], seed)[0])
+    chance = _chance(matrix, outcome, seed)
+    told = area_interval(area, chance.learning)
+    return row(
+        PREDICTED,
+        LOOKS,
+        SYSTEM_CAPTIONS,
+        truth,
+        axis=axis,
+        group=group,
+        value=told.value - 0.5,
+        low=told.low - 0.5,
+        high=told.high - 0.5,
+        p=_p(area.value, chance),
+        n=len(outcome),
+        unit="area under the curve minus one half",
+        note=f"{matrix.shape[1]} characteristics; one-sided p from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
+        " technique of this project",
+    )
+
+
+def _p(area: float, chance: Chance) -> float:
+    """One-sided; t, because centre and spread are themselves known from `DEALS` deals only.
+
+    Dealt areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
+    expansion takes that out. It was made for moderate values and is held beyond three spreads.
+    """
+    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / DEALS))
+    z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
+    return float(stats.t.sf(z, DEALS - 1))
+
+
+def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
+    """Return, for each set of outcomes, every fold's scores by the model of the others, with its outcomes.
+
+    The models of all outcomes and folds are fitted together.
+    """
+    folds = [dealt_folds(outcome, seed) for outcome in outcomes]
+    weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
+    margins = fit(
+        matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE
+    ).margins
+    return [
+        [
+            (margins[fold == number, FOLDS * place + number], outcome[fold == number])
+            for number in range(FOLDS)
+        ]
+        for place, (outcome, fold) in enumerate(zip(outcomes, folds, strict=True))
+    ]
+
+
+class Chance(NamedTuple):
+    """The area when terms are dealt at random over the images, and what learning adds to its variance there."""
+
+    centre: float
+    spread: float
+    skewness: float
+    learning: float
+
+
+def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
+    """Deal the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
+    rng = np.random.default_rng([seed, 1])
+    deals = [rng.permutation(outcome) for _ in range(DEALS)]
+    areas = [
+        area_over_folds(folds) for batch in _batches(deals) for folds in out_of_fold(matrix, batch, seed)
+    ]
+    values = np.array([area.value for area in areas])
+    given = float(np.mean([area.variance for area in areas]))
+    variance = float(values.var(ddof=1))
+    return Chance(
+        float(values.mean()), float(np.sqrt(variance)), float(stats.skew(values)), max(variance - given, 0.0)
+    )
+
+
+def _batches(deals: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
+    """Yield deals to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
+
+    With few images that costs nothing, and ten are quickest.
+    """
+    images = len(deals[0])
+    size = DEALS_AT_ONCE if images <= 1000 else max(DEALS_AT_ONCE, OUTCOMES_AT_ONCE // images)
+    for first in range(0, len(deals), size):
+        yield deals[first : first + size]
+
+
+def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
+    weights = fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[:, 0]
+    order = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return pl.DataFrame(
+        {
+            "look": [names[i] for i in order],
+            "log odds": weights[order],
+            "images": matrix[:, order].sum(0).astype(int),
+        }
+    )
+
+
+def measure_markedness(stages: Stages, options: Options) -> Outcome:
+    """Return how often each annotated group is named in captions that mention a person, with differences."""
+    rows, cases = [], []
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if not stages.has(stage):
+            continue
+        terms = identity_terms(stages, stage, options)
+        shown = set(people_mentioned(stages, stage)["image"])
+        for axis in stages.axes():
+            named = NAMED_BY.get(axis, axis)
+            if named not in set(options.word_list("identity")["axis"]):
+                continue
+            hits = terms.filter(pl.col("axis") == named)
+            if named == "gender":  # nouns of gender are the default way to speak of people; adjectives mark
+                hits = hits.filter(pl.col("term").is_in(_adjectives(options)))
+            values = {i: v for i, v in shares(stages, stage, hits).items() if i in shown}
+            found = by_group(
+                MARKED,
+                f"{named} named",
+                stages,
+                stage,
+                None,
+                values,
+                "share of captions that mention a person",
+                note="technique of this project",
+                overall=False,
+            )
+            rows += [r for r in found if r["axis"] == axis]
+            cases += [_case(hit, stage, named) for hit in hits.iter_rows(named=True)]
+    return Outcome(rows, cases_table(cases), missing="" if rows else MARKED.missing)
+
+
+def _adjectives(options: Options) -> list[str]:
+    return options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
+
+
+def _case(hit: dict[str, Any], stage: str, named: str) -> dict[str, Any]:
+    return {
+        "technique": MARKED.key,
+        "stage": stage,
+        "image": hit["image"],
+        "caption": hit["caption"],
+        "tuple": hit["term"],
+        "reason": f"{named} is named",
+        "group": hit["group"],
+        "score": 1.0,
+    }
+
+
+PREDICTED = Technique(
+    "reifying",
+    "looks predict the group term",
+    "a ground truth, system captions, and annotated people",
+    "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
+    " to predict",
+    measure_looks,
+    LOOKS,
+)
+MARKED = Technique(
+    "reifying",
+    "markedness",
+    "captions, and annotated people",
+    "without annotated people nothing tells whose group is named",
+    measure_markedness,
+    "named",
+)

@@ -1,0 +1,100 @@
+"""Denying people the opportunity to self-identify: identity terms imposed where the reference has none, by axis.
+
+The technique is ours; the paper gives only the definition (section 3.2). A caption imposes on an axis when it calls a
+person by a term of that axis (gender, race, age, religion, disability, nationality) and no reference caption of the
+image has any term of the axis. The reference is the human captions: they show what people who saw the picture found
+fit to say. It fails where the writers had information the picture does not show, or were themselves imposing.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table
+from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+
+ANY = "identity term imposed on any axis"
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return by axis of identity the share of captions with people that impose a term, and the cases."""
+    reference = next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
+    if reference is None or not stages.has(SYSTEM_CAPTIONS):
+        return Outcome(missing=TECHNIQUE.missing)
+    said = identity_terms(stages, SYSTEM_CAPTIONS, options)
+    known = identity_terms(stages, reference, options).select("image", "axis").unique()
+    imposed = said.join(known, on=["image", "axis"], how="anti")
+    both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
+    rows = []
+    for axis in (ANY, *sorted(options.word_list("identity")["axis"].unique())):
+        hits = imposed if axis == ANY else imposed.filter(pl.col("axis") == axis)
+        values = {i: v for i, v in shares(stages, SYSTEM_CAPTIONS, hits).items() if i in both}
+        quantity = ANY if axis == ANY else f"{axis} term imposed"
+        rows += by_group(
+            TECHNIQUE,
+            quantity,
+            stages,
+            SYSTEM_CAPTIONS,
+            reference,
+            values,
+            "share of captions that mention a person",
+            UPPER,
+            "technique of this project",
+        )
+    return Outcome(rows, cases_table(_cases(imposed)))
+
+
+def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of every identity term said of a person at a stage."""
+    listed = options.word_list("identity").select("term", "axis", "group", "part")
+    objects = stages.at(stage, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
+    nouns = objects.join(listed.filter(pl.col("part") == "n"), on="term")
+    # An adjective used as a noun ('a female') is an identity term as well.
+    bare = objects.filter(pl.col("word").is_in(options.word_list("identity_nouns")["term"].to_list()))
+    bare = bare.join(listed.filter(pl.col("part") == "a"), on="term")
+    adjectives = identity_adjectives(stages, stage, options)
+    columns = ["image", "caption", "axis", "group", "term"]
+    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
+        maintain_order=True
+    )
+
+
+def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of the identity adjectives said of a person as adjectives."""
+    listed = options.word_list("identity").filter(pl.col("part") == "a").select("term", "axis", "group")
+    attributes = stages.at(stage, "attribute").with_columns(pl.col("word").alias("term"))
+    people = [
+        subject
+        for subject, synset in attributes.select("subject", "subject_synset").unique().iter_rows()
+        if is_person(subject, synset)
+    ]
+    said = attributes.filter(pl.col("subject").is_in(people)).join(listed, on="term")
+    return said.select("image", "caption", "axis", "group", "term").unique(maintain_order=True)
+
+
+def _cases(imposed: pl.DataFrame) -> list[dict]:
+    return [
+        {
+            "technique": TECHNIQUE.key,
+            "stage": SYSTEM_CAPTIONS,
+            "image": image,
+            "caption": number,
+            "tuple": term,
+            "reason": f"'{term}' names {axis}; no reference caption does",
+            "group": group,
+            "score": 1.0,
+        }
+        for image, number, axis, group, term in imposed.iter_rows()
+    ]
+
+
+TECHNIQUE = Technique(
+    "denying self-identification",
+    "identity terms imposed",
+    "system captions, and human captions (or human labels) as reference",
+    "without a reference nothing tells which terms were imposed",
+    measure,
+    ANY,
+)

@@ -1,0 +1,104 @@
+"""How often each image has each tuple at a stage, of captions that mention a person.
+
+People and their group words are written as `person`, so that a difference is not the group word itself, and identity
+terms are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.people import is_person, people_mentioned
+from portrayal.audits.captions.measures.stages import Stages
+
+KINDS = ("object", "attribute", "relation")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Images x tuples: the share of an image's captions that have the tuple."""
+
+    images: list[str]
+    tuples: list[str]
+    matrix: sparse.csr_matrix
+
+
+def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
+    """Return the tuples of the captions that mention a person; those in too few images are left out."""
+    name = f"{stage} {kind} {options.least_images}"
+    if options.lists or options.tables:  # the user's lists are not part of the name
+        return _count(stages, stage, kind, options)
+    return stages.once("tuples", name, lambda _: _count(stages, stage, kind, options))
+
+
+def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
+    said = stages.at(stage, kind).join(people_mentioned(stages, stage), on=["image", "caption"])
+    said = _neutral(said, kind, options)
+    each = said.select("image", "caption", "tuple").unique().group_by("image", "tuple").len()
+    captions = people_mentioned(stages, stage).group_by("image").len("captions")
+    each = each.join(captions, on="image").with_columns((pl.col("len") / pl.col("captions")).alias("share"))
+    common = each.group_by("tuple").len("images").filter(pl.col("images") >= options.least_images)
+    tuples = sorted(common["tuple"])
+    images = sorted(captions["image"])
+    line = {image: i for i, image in enumerate(images)}
+    column = {name: i for i, name in enumerate(tuples)}
+    kept = each.filter(pl.col("tuple").is_in(tuples))
+    matrix = sparse.csr_matrix(
+        (
+            kept["share"].to_numpy(),
+            ([line[i] for i in kept["image"]], [column[t] for t in kept["tuple"]]),
+        ),
+        shape=(len(images), len(tuples)),
+    )
+    return Counts(images, tuples, matrix)
+
+
+def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
+    """Write every person as 'person' and leave identity terms out; the tuple becomes one string."""
+    for column, synset in (("word", "synset"), ("subject", "subject_synset"), ("object", "object_synset")):
+        if column == "word" and kind != "object":
+            continue
+        distinct = said.select(column, synset).unique().drop_nulls(column)
+        people = [word for word, name in distinct.iter_rows() if is_person(word, name)]
+        said = said.with_columns(
+            pl.when(pl.col(column).is_in(people))
+            .then(pl.lit("person"))
+            .otherwise(pl.col(column))
+            .alias(column)
+        )
+    if kind == "object":
+        return said.filter(pl.col("word") != "person").with_columns(pl.col("word").alias("tuple"))
+    if kind == "attribute":
+        terms = options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
+        said = said.filter(~((pl.col("subject") == "person") & pl.col("word").is_in(terms)))
+        return said.with_columns(pl.format("{} | {}", "subject", "word").alias("tuple"))
+    return said.with_columns(pl.format("{} | {} | {}", "subject", "word", "object").alias("tuple"))
+
+
+def same_images(first: Counts, second: Counts) -> tuple[Counts, Counts]:
+    """Return both stages' counts of the images both have."""
+    both = sorted(set(first.images) & set(second.images))
+    return _only(first, both), _only(second, both)
+
+
+def _only(counts: Counts, images: list[str]) -> Counts:
+    line = {image: i for i, image in enumerate(counts.images)}
+    return Counts(images, counts.tuples, counts.matrix[[line[image] for image in images]])
+
+
+def change(now: Counts, then: Counts) -> sparse.csr_matrix:
+    """Return images x tuples of either: the share at one stage minus that at the other, over the same images."""
+    tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
+    moved = []
+    for counts in (now, then):
+        columns = np.array([tuples[name] for name in counts.tuples], dtype=int)
+        place = sparse.csr_matrix(
+            (np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(tuples))
+        )
+        moved.append(counts.matrix @ place)
+    return sparse.csr_matrix(moved[0] - moved[1])

@@ -1,0 +1,1 @@
+"""Data sets of people that the contexts audit reads."""

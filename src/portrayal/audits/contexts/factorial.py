@@ -1,0 +1,188 @@
+"""Everybody in every place: the full factorial of people and backgrounds, each person alone, each background alone.
+
+Pictures and a manifest (`manifest.csv`) go into one folder, named after a hash of all that went in, so a second run finds them.
+A person whose picture cannot be used is left out, and named with the reason in the manifest: none is lost silently.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.vision.compose import Crop, fit_background, person_scale, place, scale_person, trim
+from portrayal.vision.cutout import cut_out
+from portrayal.vision.images import open_image
+from portrayal.vision.quality import flaws
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+MANIFEST = "manifest.csv"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How pictures are made."""
+
+    width: int = 640
+    height: int = 480
+    ratio: float = 0.5  # person pixels : unobscured background pixels
+    tolerance: int = 24
+    crop: Crop = "both"
+    quality: int = 92  # of the JPEG files
+
+
+def compose_all(
+    people: pl.DataFrame, backgrounds: pl.DataFrame, folder: Path, recipe: Recipe | None = None
+) -> pl.DataFrame:
+    """Write all pictures and the manifest; return the manifest.
+
+    Parameters
+    ----------
+    people
+        From a loader: person, file, source, license, consent, and factors.
+    backgrounds
+        From `load_backgrounds`.
+    folder
+        Where pictures go; a folder of its own is made under it.
+    recipe
+        Size, ratio, tolerance, crop.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per picture and per unusable person: stimulus, role (baseline, composite, background, unusable), person,
+        context, background, file, hash, person_share, scale, flags, source, license, consent, the recipe, and the factors.
+    """
+    recipe = recipe or Recipe()
+    inside = Path(folder) / _fingerprint(people, backgrounds, recipe)
+    if (inside / MANIFEST).is_file():
+        return read_manifest(inside)
+    inside.mkdir(parents=True, exist_ok=True)
+    fitted = _fit_all(backgrounds, recipe, inside)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        jobs = [pool.submit(_one_person, row, fitted, recipe, inside) for row in people.iter_rows(named=True)]
+        rows = [row for job in jobs for row in job.result()]
+    rows += [row for _, _, row in fitted]
+    return _write_manifest(rows, people, recipe, inside)
+
+
+def read_manifest(folder: Path) -> pl.DataFrame:
+    """Read a manifest; file paths are inside its folder."""
+    table = pl.read_csv(folder / MANIFEST, infer_schema=False)
+    return table.with_columns(
+        pl.col("person_share", "scale").cast(pl.Float64),
+        file=pl.when(pl.col("file").is_not_null()).then(pl.concat_str(pl.lit(f"{folder}/"), pl.col("file"))),
+    )
+
+
+def cache_folder() -> Path:
+    """Return where composed pictures go when a study names no folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / "contexts"
+
+
+def _fingerprint(people: pl.DataFrame, backgrounds: pl.DataFrame, recipe: Recipe) -> str:
+    """A hash of every picture's bytes, every factor and the recipe."""
+    digest = hashlib.sha256(json.dumps(asdict(recipe), sort_keys=True).encode())
+    for frame in (people, backgrounds):
+        digest.update(frame.drop("file").write_csv().encode())
+        for name in frame["file"]:
+            digest.update(_bytes(name))
+    return digest.hexdigest()[:20]
+
+
+def _bytes(name: str) -> bytes:
+    path = Path(name)
+    return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing"
+
+
+def _fit_all(
+    backgrounds: pl.DataFrame, recipe: Recipe, folder: Path
+) -> list[tuple[dict[str, Any], Picture, dict[str, Any]]]:
+    """Fit each background once and write it alone; an unusable background stops the study, for every cell needs it."""
+    found = []
+    for row in backgrounds.iter_rows(named=True):
+        image = fit_background(open_image(row["file"]).image, (recipe.width, recipe.height), recipe.crop)
+        name = f"background@{row['background']}"
+        found.append((row, image, {
+            "stimulus": name, "role": "background", "context": row["context"], "background": row["background"],
+            "source": row["source"], "license": row["license"], "consent": "none shown",
+            "person_share": 0.0, **_save(image, name, recipe, folder),
+        }))  # fmt: skip
+    return found
+
+
+def _one_person(
+    row: dict[str, Any],
+    fitted: Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]],
+    recipe: Recipe,
+    folder: Path,
+) -> list[dict[str, Any]]:
+    """Cut one person out once, and put them everywhere."""
+    own = {key: row[key] for key in ("person", "source", "license", "consent")}
+    try:
+        opened = open_image(row["file"])
+        cutout = cut_out(opened.image, recipe.tolerance, Path(row["file"]).name)
+        person = trim(cutout.image)
+        scale = person_scale(person, (recipe.width, recipe.height), recipe.ratio)
+    except PortrayalError as error:
+        return [{**own, "stimulus": row["person"], "role": "unusable", "flags": str(error)}]
+    flags = [*opened.notes, *flaws(cutout)]
+    scaled = scale_person(person, scale)
+    rows = [_alone(own, opened.image, flags, recipe, folder)]
+    for background, image, _ in fitted:
+        rows.append(_together(own, background, scaled, image, scale, flags, recipe, folder))
+    return rows
+
+
+def _alone(
+    own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path
+) -> dict[str, Any]:
+    """The person's own picture, as it was taken, no larger than the composites."""
+    alone = image.convert("RGB")
+    alone.thumbnail((recipe.width, recipe.height))
+    saved = _save(alone, own["person"], recipe, folder)
+    return {**own, "stimulus": own["person"], "role": "baseline", "flags": "; ".join(flags), **saved}
+
+
+def _together(
+    own: dict[str, Any], background: dict[str, Any], person: Picture, image: Picture, scale: float, flags: list[str],
+    recipe: Recipe, folder: Path,
+) -> dict[str, Any]:  # fmt: skip
+    placed = place(person, image, scale)
+    name = f"{own['person']}@{background['background']}"
+    noted = [*flags, "person clipped by the frame"] if placed.clipped else flags
+    return {
+        **own, "stimulus": name, "role": "composite", "context": background["context"],
+        "background": background["background"], "flags": "; ".join(noted), "scale": placed.scale,
+        "person_share": placed.person_share, "source": f"{own['source']}; {background['source']}",
+        "license": f"{own['license']}; {background['license']}", **_save(placed.image, name, recipe, folder),
+    }  # fmt: skip
+
+
+def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
+    file = f"{name}.jpg".replace("/", "_")
+    image.save(folder / file, quality=recipe.quality)
+    return {"file": file, "hash": hashlib.sha256((folder / file).read_bytes()).hexdigest()}
+
+
+def _write_manifest(
+    rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path
+) -> pl.DataFrame:
+    columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
+               "license", "consent")  # fmt: skip
+    kinds = {name: pl.Float64 if name in ("person_share", "scale") else pl.String for name in columns}
+    table = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=kinds)
+    factors = people.drop("file", "source", "license", "consent")
+    made = table.with_columns(pl.lit(value).alias(name) for name, value in asdict(recipe).items())
+    made.join(factors, on="person", how="left", maintain_order="left").write_csv(folder / MANIFEST)
+    return read_manifest(folder)

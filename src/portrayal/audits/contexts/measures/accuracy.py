@@ -1,0 +1,138 @@
+"""Question 3: whether the inferred gender is right, for each depicted group, where the place was recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, usable
+from portrayal.audits.contexts.measures.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    places_of,
+    row,
+)
+from portrayal.stats.shares import Share, change, clustered_share
+
+LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
+
+
+def accuracy(
+    pictures: pl.DataFrame, genders: Mapping[str, Sequence[str]], gender: str = "gender"
+) -> Iterator[dict[str, Any]]:
+    """Yield `gender_f1`, `gender_f1_change` (Table 9) and `gender_f1_overall` rows.
+
+    F1 of a depicted group is 2 TP / (inferred + depicted), over the pictures whose place was recognised and whose
+    person has a label that some gender cluster names. `gender_f1_overall` is the mean over depicted groups of F1 over
+    all pictures in places, recognised or not (or of the baseline, where nobody was put in a place).
+
+    Parameters
+    ----------
+    pictures
+        From `describe_pictures`.
+    genders
+        Gender cluster to the labels of depicted people it names.
+    gender
+        The factor that holds the label.
+    """
+    if gender not in pictures.columns:
+        return
+    for system, part in by_system(pictures).items():
+        labelled = part.filter(pl.col(gender).is_in([label for names in genders.values() for label in names]))
+        people = people_of(labelled)
+        for cluster, labels in genders.items():
+            depicted = [label for label in labels if label in labelled[gender]]
+            if depicted:
+                yield from _of_cluster(system, labelled, people, cluster, depicted, gender)
+        if labelled.height:
+            yield _overall(system, labelled, people, genders, gender)
+
+
+def f1(answered: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str) -> Share:
+    """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted."""
+    inferred = (answered["inferred"] == cluster).to_numpy()
+    depicted = answered[gender].is_in(list(labels)).to_numpy()
+    hits = per_person(answered, people, 2.0 * (inferred & depicted))
+    return clustered_share(hits, per_person(answered, people, inferred.astype(float) + depicted))
+
+
+def _of_cluster(
+    system: str, part: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str
+) -> Iterator[dict[str, Any]]:
+    name = " or ".join(labels)
+    alone = condition(part, BASELINE)
+    before = f1(usable(alone), people, cluster, labels, gender) if alone.height else None
+    if before is not None:
+        yield _row(system, BASELINE, name, alone, before, usable(alone).height, "")
+    for place in places_of(part):
+        here = condition(part, place)
+        answered = usable(here)
+        recognised = answered.filter(pl.col("recognised").fill_null(False))
+        note = _too_few(recognised.height, answered.height)
+        after = f1(recognised, people, cluster, labels, gender)
+        yield _row(system, place, name, here, after, recognised.height, note)
+        if before is not None:
+            yield _change(system, place, name, after, before, recognised.height, here, note)
+
+
+def _too_few(recognised: int, answered: int) -> str:
+    """Why the row is NA, or nothing."""
+    if answered == 0:
+        return "NA: no usable answer"
+    if recognised / answered < LEAST:
+        return f"NA: the place was recognised in {recognised} of {answered} pictures, under {LEAST:.0%}"
+    return ""
+
+
+def _row(
+    system: str, place: str, name: str, here: pl.DataFrame, share: Share, n: int, note: str
+) -> dict[str, Any]:
+    ends = (np.nan,) * 3 if note else (share.value, share.low, share.high)
+    lost, why = missing_note(here)
+    return row(system, "gender_f1", (place, name), ends, n=n, n_missing=lost, unit="F1", note=note or why)
+
+
+def _change(
+    system: str, place: str, name: str, after: Share, before: Share, n: int, here: pl.DataFrame, note: str
+) -> dict[str, Any]:
+    ends = (np.nan,) * 3 if note else tuple(change(after, before))
+    return row(
+        system, "gender_f1_change", (place, name), ends, contrast=f"{place} minus {BASELINE}", n=n,
+        n_missing=missing_note(here)[0], unit="difference of F1", note=note,
+    )  # fmt: skip
+
+
+def _overall(
+    system: str, part: pl.DataFrame, people: np.ndarray, genders: Mapping[str, Sequence[str]], gender: str
+) -> dict[str, Any]:
+    placed = part.filter(pl.col("role") == "composite")
+    shown = placed if placed.height else part
+    answered = usable(shown)
+    groups = [
+        f1(answered, people, cluster, labels, gender)
+        for cluster, labels in genders.items()
+        if answered[gender].is_in(list(labels)).any()
+    ]
+    ends = _mean_share(groups, len(people)) if groups else (np.nan,) * 3
+    name = "all places" if placed.height else BASELINE
+    return row(
+        system, "gender_f1_overall", name, ends, n=answered.height, n_missing=missing_note(shown)[0], unit="F1",
+        note=f"mean over {len(groups)} depicted groups",
+    )  # fmt: skip
+
+
+def _mean_share(groups: Sequence[Share], people: int) -> tuple[float, float, float]:
+    """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
+    value = float(np.mean([share.value for share in groups]))
+    influence = np.mean([share.influence for share in groups], axis=0)
+    error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
+    if error < 1e-12 or people < 2:
+        return value, float(np.mean([s.low for s in groups])), float(np.mean([s.high for s in groups]))
+    half = stats.t.ppf(0.975, people - 1) * error
+    return value, max(value - half, 0.0), min(value + half, 1.0)

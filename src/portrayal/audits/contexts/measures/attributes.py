@@ -1,0 +1,106 @@
+"""Question 4, attribute by attribute: what is said more or less of whom (Tables 11 and 13, Figures 4 to 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.descriptions import LEAST, cells_of, levels_of
+from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.rows import condition, people_of, person_means, places_of, row
+from portrayal.stats.groups import welch
+from portrayal.stats.intervals import clustered_mean
+
+Rows = Iterator[dict[str, Any]]
+PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
+
+
+@dataclass(frozen=True)
+class Use:
+    """How much of each person's description one cluster takes, in a place and alone."""
+
+    place: np.ndarray
+    alone: np.ndarray
+    groups: np.ndarray
+    cells: np.ndarray
+
+
+def attributes(
+    pictures: pl.DataFrame, gender: str, factors: Sequence[str], clusters: Sequence[str] = SUPER
+) -> Rows:
+    """Yield `attribute_within`, `attribute_between` and `attribute_change` rows.
+
+    `attribute_within` compares S(composite) - S(baseline) between depicted groups by Welch's t, `attribute_between`
+    compares S(composite); `attribute_change` is the mean change in each depicted group and each cell of the factors, which
+    Figures 4 to 7 show.
+    """
+    for system, part in by_system(pictures).items():
+        for place in places_of(part):
+            for cluster, use in uses_of(part, place, clusters, gender, factors).items():
+                yield from _welch_rows(system, place, cluster, "attribute_between", use.place, use.groups)
+                if not np.isnan(use.alone).all():
+                    shift = use.place - use.alone
+                    yield from _welch_rows(system, place, cluster, "attribute_within", shift, use.groups)
+                    yield from _cell_rows(system, place, cluster, shift, use.groups)
+                    if len(factors) > 1:
+                        yield from _cell_rows(system, place, cluster, shift, use.cells)
+
+
+def uses_of(
+    part: pl.DataFrame, place: str, clusters: Sequence[str], gender: str, factors: Sequence[str]
+) -> dict[str, Use]:
+    """Return each person's mean share of tags in each cluster, in the place and alone."""
+    people = people_of(part)
+    here, alone = usable(condition(part, place)), usable(condition(part, BASELINE))
+    levels = levels_of(part, people, list(dict.fromkeys([gender, *factors])))
+    nobody = np.full(len(people), "", dtype=object)
+    inside = {name: levels[name] for name in factors if name in levels}
+    groups, cells = levels.get(gender, nobody), cells_of(inside) if inside else nobody
+    now, then = shares(here, clusters), shares(alone, clusters)
+    return {
+        cluster: Use(
+            person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells
+        )
+        for at, cluster in enumerate(clusters)
+    }
+
+
+def _welch_rows(
+    system: str, place: str, cluster: str, measure: str, values: np.ndarray, groups: np.ndarray
+) -> Rows:
+    for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
+        one, two = (values[(groups == name) & ~np.isnan(values)] for name in (first, second))
+        lost = int(np.isin(groups, [first, second]).sum()) - len(one) - len(two)
+        value, low, high, p, t, df = welch(one, two)
+        yield row(
+            system, measure, (place, cluster), (value, low, high), contrast=f"{first} minus {second}", p=p,
+            n=len(one) + len(two), n_missing=lost, unit="share of tags", note=_welch_note(one, two, p, t, df),
+        )  # fmt: skip
+
+
+def _welch_note(one: np.ndarray, two: np.ndarray, p: float, t: float, df: float) -> str:
+    if np.isnan(p):
+        return "not tested: fewer than two people on a side, or nothing varies"
+    paper = "beyond" if p < PAPER_WELCH else "not beyond"
+    return (
+        f"means {one.mean():.4g} and {two.mean():.4g}; Welch t = {t:.4g}, df = {df:.4g}; "
+        f"{paper} the paper's threshold of {PAPER_WELCH}"
+    )
+
+
+def _cell_rows(system: str, place: str, cluster: str, shift: np.ndarray, cells: np.ndarray) -> Rows:
+    for cell in sorted(set(cells.tolist()) - {""}):
+        inside = cells == cell
+        values = shift[inside & ~np.isnan(shift)]
+        small = len(values) < LEAST
+        ends = (np.nan,) * 3 if small else clustered_mean(values, np.arange(len(values)))
+        yield row(
+            system, "attribute_change", (place, cluster, cell), ends, contrast=f"{place} minus {BASELINE}", n=len(values),
+            n_missing=int(inside.sum()) - len(values), unit="share of tags",
+            note=f"NA: {len(values)} people, fewer than {LEAST}" if small else "",
+        )  # fmt: skip

@@ -1,0 +1,98 @@
+"""Question 1: which gender the tagger infers, alone and in each place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
+from portrayal.audits.contexts.measures.rows import (
+    condition,
+    missing_note,
+    people_of,
+    per_person,
+    person_means,
+    places_of,
+    row,
+)
+from portrayal.stats.shares import bounded_mean, clustered_share, sign_flip
+
+Rows = Iterator[dict[str, Any]]
+
+
+def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "gender") -> Rows:
+    """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
+
+    `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
+    is the change of that share from the same people's baseline, with an interval over people and an exact sign-flip
+    p (two-sided). `inferred_of_group` is the share of each depicted group inferred as each cluster.
+    """
+    for system, part in by_system(pictures).items():
+        people = people_of(part)
+        alone = condition(part, BASELINE)
+        before = usable(alone)
+        for place in [BASELINE, *places_of(part)] if alone.height else places_of(part):
+            here = condition(part, place)
+            answered, missing = usable(here), missing_note(here)
+            for outcome in (*genders, NEUTRAL):
+                yield _count(system, place, outcome, answered, missing, people)
+                if place != BASELINE and alone.height:
+                    yield _change(system, place, outcome, answered, before, people)
+            yield from _of_groups(system, place, here, people, genders, gender)
+
+
+def _count(
+    system: str,
+    place: str,
+    outcome: str,
+    answered: pl.DataFrame,
+    missing: tuple[int, str],
+    people: np.ndarray,
+) -> dict[str, Any]:
+    lost, why = missing
+    hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
+    share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
+    n = answered.height
+    ends = (hits.sum() if n else np.nan, share.low * n, share.high * n)
+    return row(
+        system, "inferred_count", (place, outcome), ends, n=n, n_missing=lost, unit="pictures", note=why
+    )
+
+
+def _change(
+    system: str, place: str, outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray
+) -> dict[str, Any]:
+    now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
+    then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
+    shifts = (now - then)[~np.isnan(now - then)]
+    return row(
+        system, "inferred_change", (place, outcome), bounded_mean(shifts, _each(after)), contrast=f"{place} minus {BASELINE}",
+        p=sign_flip(shifts), n=len(shifts), n_missing=len(people) - len(shifts), unit="difference of shares",
+        note="" if shifts.any() else "no person's picture changed",
+    )  # fmt: skip
+
+
+def _each(pictures: pl.DataFrame) -> int:
+    """How many pictures there are of a person."""
+    return round(pictures.height / max(pictures["person"].n_unique(), 1))
+
+
+def _of_groups(
+    system: str, place: str, here: pl.DataFrame, people: np.ndarray, genders: Sequence[str], gender: str
+) -> Rows:
+    if gender not in here.columns:
+        return
+    for (group,), part in here.drop_nulls(gender).sort(gender).group_by(gender, maintain_order=True):
+        answered = usable(part)
+        totals = per_person(answered, people, np.ones(answered.height))
+        lost, why = missing_note(part)
+        for outcome in (*genders, NEUTRAL):
+            hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
+            share = clustered_share(hits, totals)
+            yield row(
+                system, "inferred_of_group", (place, str(group), outcome), (share.value, share.low, share.high),
+                n=answered.height, n_missing=lost, unit="share", note=why,
+            )  # fmt: skip

@@ -1,0 +1,189 @@
+"""From tags to pictures: one row per system and picture, with what its description was made of.
+
+The columns of the table that every question starts from:
+
+`system`, `stimulus`, `repeat`, `status`; `role` (baseline, composite, background), `person`, `context`, `background`
+and the factors, from the stimuli; `tags` (how many), `in CLUSTER` for every super-cluster and sub-cluster, `known` (tags
+the typology or a dictionary holds), `place` (tags that speak of this picture's context), `inferred` (a gender cluster, or
+neutral), `recognised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.errors import PortrayalError
+from portrayal.tables import STIMULI
+from portrayal.text.typology import find, normalise
+
+SUPER = ("demographics", "concrete", "abstract")  # the headline vector
+BASELINE = "baseline"
+NEUTRAL = "neutral"
+KEYS = ("system", "stimulus", "repeat")
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
+
+    tags: pl.DataFrame  # tag (as answered), entry (as found; null when unknown)
+    clusters: tuple[str, ...]
+    contexts: tuple[str, ...]
+    member: np.ndarray  # tags x (clusters + contexts), booleans
+
+
+def membership(tags: Sequence[str], typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
+    """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
+    normal = {tag: normalise(tag) for tag in tags}
+    known = set(typology["tag"]) | set(context_tags["tag"])
+    entries = find(set(normal.values()), known)
+    columns = _members(typology, context_tags)
+    contexts = tuple(context_tags["context"].unique().sort())
+    clusters = tuple(name for name in columns if name not in contexts)
+    found = [entries.get(normal[tag]) for tag in tags]
+    member = np.array(
+        [[entry in columns[name] for name in (*clusters, *contexts)] for entry in found], dtype=bool
+    )
+    table = pl.DataFrame({"tag": list(tags), "entry": found}, schema={"tag": pl.String, "entry": pl.String})
+    return Membership(table, clusters, contexts, member.reshape(len(found), len(columns)))
+
+
+def describe_pictures(
+    stimuli: pl.DataFrame,
+    responses: pl.DataFrame,
+    typology: pl.DataFrame,
+    context_tags: pl.DataFrame,
+    genders: Sequence[str] = ("feminine", "masculine"),
+) -> pl.DataFrame:
+    """Return one row per system, picture and repeat: cluster counts, inferred gender, place recognised.
+
+    Parameters
+    ----------
+    stimuli
+        Stimuli with `role`, `person`, `context`, `background` and the factors.
+    responses
+        Tagger responses: one row per tag, or a single row with the status of a missing answer.
+    typology
+        Columns tag, super_cluster, sub_cluster.
+    context_tags
+        Columns context, tag.
+    genders
+        The sub-clusters that name a gender. The one with most tags is inferred; a tie, or none, is neutral.
+    """
+    pictures = (
+        responses.select(*KEYS, "status")
+        .unique(KEYS, keep="first", maintain_order=True)
+        .with_row_index("row")
+    )
+    tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
+    distinct = tagged["tag"].unique().sort()
+    lookup = membership(distinct.to_list(), typology, context_tags)
+    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")[
+        "row"
+    ].to_numpy()
+    codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
+    member = np.hstack([lookup.member, lookup.tags["entry"].is_not_null().to_numpy()[:, None]])
+    counts = count_clusters(
+        codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
+    )
+    counted = _with_counts(pictures, counts, lookup)
+    described = counted.join(
+        stimuli.select(_factors(stimuli)), on="stimulus", how="left", maintain_order="left"
+    )
+    return _judge(described, lookup, genders).drop("row")
+
+
+def usable(pictures: pl.DataFrame) -> pl.DataFrame:
+    """Keep the pictures with a usable answer: answered, with at least one tag."""
+    return pictures.filter((pl.col("status") == "answered") & (pl.col("tags") > 0))
+
+
+def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
+    """Return the tags no list holds, most frequent first: tag, rows, systems."""
+    tagged = responses.filter(pl.col("tag").is_not_null())
+    distinct = tagged["tag"].unique().sort().to_list()
+    unknown = membership(distinct, typology, context_tags).tags.filter(pl.col("entry").is_null())["tag"]
+    return (
+        tagged.filter(pl.col("tag").is_in(unknown.implode()))
+        .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
+        .group_by("tag")
+        .agg(pl.len().alias("rows"), pl.col("system").unique().sort().str.join(", ").alias("systems"))
+        .sort("rows", "tag", descending=[True, False])
+    )
+
+
+def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
+    """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
+    columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
+    for level in ("super_cluster", "sub_cluster"):
+        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
+            level, maintain_order=True
+        ):
+            columns.setdefault(str(name), set()).update(part["tag"])
+    for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
+        columns[str(name)] = set(part["tag"])
+    return columns
+
+
+def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
+    names = [
+        *map(column, lookup.clusters),
+        *(f"place {context}" for context in lookup.contexts),
+        "known",
+        "tags",
+    ]
+    return pictures.with_columns(pl.Series(name, counts[:, place]) for place, name in enumerate(names))
+
+
+def column(cluster: str) -> str:
+    """Return the column that counts a cluster's tags; factors may be called like clusters."""
+    return f"in {cluster}"
+
+
+def _factors(stimuli: pl.DataFrame) -> list[str]:
+    """The stimuli's own id and everything that is not part of the contract."""
+    found = ["stimulus", *(name for name in stimuli.columns if name not in STIMULI)]
+    clash = sorted(set(found) & set(DERIVED))
+    if clash:
+        raise PortrayalError(
+            f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor."
+        )
+    return found
+
+
+DERIVED = ("system", "repeat", "status", "tags", "known", "place", "inferred", "recognised")
+
+
+def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> pl.DataFrame:
+    """Add the inferred gender (Section 4.5.2: the most tags win) and whether the place was recognised."""
+    scores = (
+        table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
+    )
+    best = scores.max(axis=1, initial=0)
+    alone = (scores == best[:, None]).sum(axis=1) == 1
+    names = np.array([*genders, NEUTRAL], dtype=object)
+    inferred = names[np.where((best > 0) & alone, scores.argmax(axis=1), len(genders))]
+    place = pl.lit(None, dtype=pl.Int64)
+    for context in lookup.contexts:
+        place = pl.when(pl.col("context") == context).then(pl.col(f"place {context}")).otherwise(place)
+    placed = table.with_columns(pl.Series("inferred", inferred, dtype=pl.String), place.alias("place"))
+    return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(
+        f"place {c}" for c in lookup.contexts
+    )
+
+
+def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """Return the proportion of each picture's tags in each of the named clusters."""
+    return pictures.select(map(column, names)).to_numpy() / np.maximum(
+        pictures["tags"].to_numpy()[:, None], 1
+    )
+
+
+def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
+    """Return the pictures of each system, in order of first appearance."""
+    return {str(name): part for (name,), part in pictures.group_by("system", maintain_order=True)}

@@ -1,0 +1,89 @@
+"""All four questions at once: from pictures to one Results table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.contexts.measures.accuracy import accuracy
+from portrayal.audits.contexts.measures.attributes import attributes
+from portrayal.audits.contexts.measures.congruence import congruence, expectancy
+from portrayal.audits.contexts.measures.coverage import coverage, note_coverage
+from portrayal.audits.contexts.measures.descriptions import descriptions, variants
+from portrayal.audits.contexts.measures.inferences import inferences
+from portrayal.audits.contexts.measures.mixed import mixed
+from portrayal.audits.contexts.measures.pictures import SUPER, column
+from portrayal.audits.contexts.measures.recognition import recognition
+from portrayal.tables import results
+
+# The measures whose p-values are corrected together unless a study says otherwise. Tukey's pairs carry their own
+# correction; variants repeat the headline test.
+FAMILY = (
+    "congruence",
+    "inferred_change",
+    "recognition_independence",
+    "distance_anova",
+    "attribute_within",
+    "attribute_between",
+    "expectancy",
+)
+SUB = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
+VECTORS: Mapping[str, Sequence[str]] = {
+    "with other": (*SUPER, "other"),
+    "sub-clusters": SUB,
+    "sub-clusters and concrete": (*SUB, "age", "origin", "concrete"),
+}
+LABELS: Mapping[str, Sequence[str]] = {
+    "feminine": ("female", "woman", "women", "Female", "Woman", "Women", "F", "f"),
+    "masculine": ("male", "man", "men", "Male", "Man", "Men", "M", "m"),
+}
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the questions need to know of a study."""
+
+    genders: Mapping[str, Sequence[str]] = field(default_factory=lambda: LABELS)  # cluster to depicted labels
+    gender: str = "gender"  # the factor that holds the depicted label
+    factors: Sequence[str] = ("gender", "race")  # of the ANOVA and the cells
+    stereotypes: Mapping[str, str] = field(default_factory=dict)  # place to gender cluster
+    vectors: Mapping[str, Sequence[str]] = field(default_factory=lambda: VECTORS)
+    mixed: bool = True
+    shuffles: int = 1999
+    seed: int = 0
+
+
+def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
+    """Return the Results of all questions for all systems in `pictures` (from `describe_pictures`)."""
+    return results(note_coverage(list(_rows(pictures, design))))
+
+
+def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
+    people = pictures.filter(pl.col("person").is_not_null())
+    clusters = list(design.genders)
+    factors = [name for name in design.factors if name in pictures.columns]
+    yield from chain(
+        congruence(people, design.stereotypes),
+        accuracy(people, design.genders, design.gender),
+        inferences(people, clusters, design.gender),
+        recognition(people, clusters, design.seed, design.shuffles),
+        descriptions(people, factors),
+        attributes(people, design.gender, factors),
+        expectancy(people, design.stereotypes, design.genders, design.gender),
+        variants(people, factors, _possible(design.vectors, pictures)),
+        mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),
+        coverage(pictures, [*SUPER, "other"]),
+    )
+
+
+def _possible(vectors: Mapping[str, Sequence[str]], pictures: pl.DataFrame) -> dict[str, Sequence[str]]:
+    """Keep the vectors whose clusters the typology has."""
+    return {
+        name: parts
+        for name, parts in vectors.items()
+        if {column(part) for part in parts} <= set(pictures.columns)
+    }

@@ -1,0 +1,88 @@
+"""What people say of the places: how gendered they look (Table 1), and whether raters knew the place (Table 2).
+
+Ratings are a Reviews table, three rows per rater and place: question `gendered` (judgment 0 feminine to 10 masculine),
+question `place` (judgment correct, partial or wrong, coded from the rater's own words, which the note keeps), and
+question `rater_gender`. A rater who got the place wrong is excluded there, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from portrayal.audits.contexts.measures.rows import row
+from portrayal.errors import PortrayalError
+
+QUESTIONS = ("gendered", "place", "rater_gender")
+CODES = ("correct", "partial", "wrong")
+
+
+def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield `place_rating` rows (median by place, and by rater gender) and `place_named` rows (shares of the codes)."""
+    table = _wide(reviews)
+    for (place,), part in table.sort("item").group_by("item", maintain_order=True):
+        yield from _named(str(place), part)
+        kept = part.filter((pl.col("place") != "wrong") & pl.col("score").is_not_null())
+        lost = part.height - kept.height
+        wrong = int((part["place"] == "wrong").sum())
+        yield _median(str(place), "all raters", kept, lost, wrong)
+        for (who,), some in (
+            kept.drop_nulls("rater_gender").sort("rater_gender").group_by("rater_gender", maintain_order=True)
+        ):
+            yield _median(str(place), f"raters: {who}", some, 0, 0)
+
+
+def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
+    """One row per place and rater: score, how the place was coded, the rater's gender."""
+    chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
+    wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
+    wide = wide.with_columns(
+        pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns
+    )
+    strange = set(wide["place"].drop_nulls()) - set(CODES)
+    if strange:
+        raise PortrayalError(f"a place is coded {sorted(strange)[0]!r}. Expected one of {', '.join(CODES)}.")
+    scored = wide.with_columns(pl.col("gendered").cast(pl.Float64, strict=False).alias("score"))
+    outside = scored.filter(~pl.col("score").is_between(0, 10))
+    if outside.height:
+        raise PortrayalError(
+            f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine)."
+        )
+    return scored.with_columns(pl.col("place").fill_null("not coded"))
+
+
+def _named(place: str, part: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    from portrayal.stats.intervals import wilson
+
+    coded = part.filter(pl.col("place") != "not coded")
+    for code in CODES:
+        count = int((coded["place"] == code).sum())
+        yield row(
+            "raters", "place_named", (place, code), wilson(count, coded.height), n=coded.height,
+            n_missing=part.height - coded.height, unit="share",
+        )  # fmt: skip
+
+
+def _median(place: str, who: str, kept: pl.DataFrame, lost: int, wrong: int) -> dict[str, Any]:
+    values = np.sort(kept["score"].to_numpy())
+    note = f"{wrong} raters who got the place wrong are excluded" if wrong else ""
+    return row(
+        "raters", "place_rating", (place, who), median_interval(values), n=len(values), n_missing=lost,
+        unit="0 feminine to 10 masculine", note=note,
+    )  # fmt: skip
+
+
+def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the median and the order statistics around it that hold it with at least `level` chance."""
+    n = len(values)
+    if n == 0:
+        return np.nan, np.nan, np.nan
+    values = np.sort(values)
+    below = int(stats.binom.ppf((1 - level) / 2, n, 0.5))
+    if below < 1:
+        return float(np.median(values)), np.nan, np.nan
+    return float(np.median(values)), float(values[below - 1]), float(values[n - below])

@@ -1,0 +1,79 @@
+"""Building Results rows, and adding up pictures per person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.pictures import BASELINE
+
+AUDIT = "contexts"
+BETWEEN = " | "  # separates the parts of a group: place, cluster, people
+
+
+def row(
+    system: str,
+    measure: str,
+    group: Sequence[str] | str,
+    ends: Sequence[float] = (np.nan, np.nan, np.nan),
+    **others: Any,
+) -> dict[str, Any]:
+    """Return one Results row; `ends` are value, low and high, and NaN becomes null."""
+    value, low, high = (None if np.isnan(end) else float(end) for end in ends[:3])
+    named = group if isinstance(group, str) else BETWEEN.join(group)
+    filled = {
+        key: None if isinstance(item, float) and np.isnan(item) else item for key, item in others.items()
+    }
+    return {
+        "audit": AUDIT, "system": system, "measure": measure, "group": named,
+        "value": value, "low": low, "high": high, **filled,
+    }  # fmt: skip
+
+
+def people_of(pictures: pl.DataFrame) -> np.ndarray:
+    """Return everybody in the pictures, once each, in order of name."""
+    return np.unique(pictures["person"].drop_nulls().to_numpy().astype(object))
+
+
+def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the sum of `values` (one per picture) for each of the `people`."""
+    return np.bincount(
+        positions(pictures, people), weights=np.asarray(values, float), minlength=len(people)
+    ).astype(float)
+
+
+def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
+    """Return the place of each picture's person among the `people`."""
+    return np.searchsorted(people, pictures["person"].to_numpy().astype(object)).astype(int)
+
+
+def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only."""
+    values = np.asarray(values, dtype=float)
+    there = ~np.isnan(values)
+    sums = per_person(pictures, people, np.where(there, values, 0.0))
+    counts = per_person(pictures, people, there)
+    return np.divide(sums, counts, out=np.full(len(people), np.nan), where=counts > 0)
+
+
+def condition(pictures: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return the pictures of people alone (`baseline`) or in one place."""
+    if name == BASELINE:
+        return pictures.filter(pl.col("role") == BASELINE)
+    return pictures.filter((pl.col("role") == "composite") & (pl.col("context") == name))
+
+
+def places_of(pictures: pl.DataFrame) -> list[str]:
+    """Return the contexts people were put in, in order of code."""
+    composites = pictures.filter(pl.col("role") == "composite")
+    return sorted(composites["context"].drop_nulls().unique().to_list())
+
+
+def missing_note(pictures: pl.DataFrame) -> tuple[int, str]:
+    """Return how many pictures have no usable answer, and how they break down."""
+    lost = pictures.filter((pl.col("status") != "answered") | (pl.col("tags") == 0))
+    kinds = lost["status"].value_counts(sort=True).rows()
+    return lost.height, ", ".join(f"{count} {status}" for status, count in kinds)

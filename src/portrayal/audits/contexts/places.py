@@ -1,0 +1,41 @@
+"""Backgrounds: those that ship, or a folder with a CSV of the same columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check, read_csv
+
+SHIPPED = Path(__file__).parent / "backgrounds"
+BACKGROUNDS = {
+    "background": pl.String,
+    "context": pl.String,
+    "file": pl.String,
+    "source": pl.String,
+    "license": pl.String,
+}
+
+
+def load_backgrounds(folder: Path | str | None = None, per_context: int | None = None) -> pl.DataFrame:
+    """Return one row per background: background, context, file (a path that exists), source, license.
+
+    Parameters
+    ----------
+    folder
+        A folder with `backgrounds.csv` (columns background, context, file, source, license) beside the pictures, or such
+        a CSV; the drawings that ship when left out.
+    per_context
+        At most so many of each context.
+    """
+    place = Path(folder or SHIPPED)
+    table = place if place.suffix == ".csv" else place / "backgrounds.csv"
+    if not table.is_file():
+        raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
+    frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
+    frame = frame.with_columns(
+        file=pl.Series([str(table.parent / name) for name in frame["file"]], dtype=pl.String)
+    )
+    return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame

@@ -1,0 +1,302 @@
+"""The world the labels come from: who appears in image-search results for an occupation, and who does the work.
+
+References
+----------
+.. [1] Kay, Matuszek, Munson (2015), Unequal representation and gender stereotypes in image search results for
+   occupations, CHI.
+.. [2] Joo, Kaerkkaeinen (2020), Gender slopes, Tables 3 and 4.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import Interval, wilson
+
+
+class Line(NamedTuple):
+    """A quasibinomial regression of search shares on labour shares."""
+
+    intercept: float
+    intercept_error: float
+    slope: float
+    slope_error: float
+    dispersion: float
+    n: int
+
+    def share_at(self, labour: float) -> float:
+        """Return the search share the line gives where the workforce has this share."""
+        return float(1 / (1 + np.exp(-(self.intercept + self.slope * (labour - 0.5)))))
+
+
+def shipped_table(name: str) -> pl.DataFrame:
+    """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
+    text = (files("portrayal.text") / "lexicons" / f"{name}.csv").read_text(encoding="utf-8")
+    return pl.DataFrame(list(csv.DictReader(text.splitlines())), infer_schema_length=None).with_columns(
+        pl.col(column).cast(pl.Float64)
+        for column in (
+            "bls_n",
+            "bls_women",
+            "bls_p_women",
+            "search_n",
+            "search_women",
+            "search_p_women",
+            "slope",
+            "share",
+        )
+        if column in text.partition("\n")[0].split(",")
+    )
+
+
+def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of each group among the labelled people of each occupation.
+
+    Parameters
+    ----------
+    labels
+        One row per person or picture: `occupation` and `group`. A null group is missing: counted, never a zero.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns occupation, group, share, low, high, n, n_missing, sorted as Tables 3 and 4: the highest first.
+    """
+    for column in ("occupation", "group"):
+        if column not in labels.columns:
+            raise PortrayalError(
+                f"labels lacks column {column!r} (found: {', '.join(labels.columns)}). Give one row per person shown."
+            )
+    groups = labels["group"].drop_nulls().unique().sort().to_list()
+    rows = []
+    for (occupation,), mine in labels.group_by("occupation", maintain_order=True):
+        known = mine["group"].drop_nulls()
+        for group in groups:
+            ends = wilson(int((known == group).sum()), len(known))
+            rows.append((occupation, group, *ends, len(known), mine.height - len(known)))
+    columns = ["occupation", "group", "share", "low", "high", "n", "n_missing"]
+    return pl.DataFrame(rows, schema=columns, orient="row").sort("group", "share", descending=[False, True])
+
+
+def corrected_share(
+    read: np.ndarray, confusion: np.ndarray, draws: int = 1999, seed: int = 0, level: float = 0.95
+) -> list[Interval]:
+    """Return each group's share, corrected for the reader's errors by the inverse of its confusion matrix.
+
+    Parameters
+    ----------
+    read
+        How many people the reader put in each group.
+    confusion
+        Counts of a validation sample: rows are the true groups, columns what the reader said.
+    draws, seed, level
+        Both samples are drawn again, so that the reader's uncertain error is in the interval.
+
+    Raises
+    ------
+    PortrayalError
+        When the matrix cannot be inverted: the reader does not see a group.
+    """
+    counts, read = np.asarray(confusion, dtype=float), np.asarray(read, dtype=float)
+    if np.any(counts.sum(axis=1) == 0):
+        raise PortrayalError(
+            "a group has no validated case. The reader's error is unknown there; validate some."
+        )
+    value = _unmix(read, counts)
+    if value is None:
+        raise PortrayalError(
+            "the reader's confusion matrix is singular: it cannot see a group. Use another reader or merge groups."
+        )
+    rng = np.random.default_rng(seed)
+    drawn = [_unmix(*_redraw(read, counts, rng)) for _ in range(draws)]
+    kept = np.array([each for each in drawn if each is not None])
+    tails = (0.5 - level / 2, 0.5 + level / 2)
+    lows, highs = np.quantile(kept, tails, axis=0)
+    return [
+        Interval(float(middle), float(low), float(high))
+        for middle, low, high in zip(value, lows, highs, strict=True)
+    ]
+
+
+def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarray:
+    """Count what a reader said of labelled people: rows are the labelled groups, columns what was read.
+
+    Parameters
+    ----------
+    labelled
+        Columns `group` (the label) and `read`. Where either is null the reader's error is not seen: left out.
+    groups
+        The groups, in the order of rows and columns.
+    """
+    known = labelled.drop_nulls(["group", "read"])
+    return np.array(
+        [
+            [known.filter((pl.col("group") == group) & (pl.col("read") == said)).height for said in groups]
+            for group in groups
+        ]
+    )
+
+
+def shares_through_reader(
+    read: pl.DataFrame,
+    labelled: pl.DataFrame,
+    groups: Sequence[str] = ("Female", "Male"),
+    draws: int = 1999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return the share of each group in each occupation as a reader saw it, corrected for the reader's errors.
+
+    Parameters
+    ----------
+    read
+        One row per picture: `occupation` and `read`. A null reading is missing: counted, never a zero.
+    labelled
+        Pictures whose group is known, read by the same reader: `group` and `read`.
+    groups
+        The groups the reader tells apart.
+    draws, seed
+        As in `corrected_share`, for each occupation.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of `shares_by_occupation`; a share is null where nobody was read.
+    """
+    confusion = confusion_counts(labelled, groups)
+    rows = []
+    for (occupation,), mine in read.group_by("occupation", maintain_order=True):
+        counts = np.array([(mine["read"] == group).sum() for group in groups])
+        n = int(counts.sum())
+        ends = corrected_share(counts, confusion, draws, seed) if n else [(None, None, None)] * len(groups)
+        rows += [
+            (occupation, group, *end, n, mine.height - n) for group, end in zip(groups, ends, strict=True)
+        ]
+    kinds = {"occupation": pl.String, "group": pl.String, "share": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+             "n": pl.Int64, "n_missing": pl.Int64}  # fmt: skip
+    table = pl.DataFrame(rows, schema=kinds, orient="row")
+    return table.sort("group", "share", descending=[False, True], nulls_last=True)
+
+
+def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
+    """Regress search shares on labour shares minus 1/2, quasibinomial with weights n, as in the analysis of [1].
+
+    The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
+    above 4 exaggerates, since the identity has slope 4 at one half.
+    """
+    design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
+    share, weight = np.asarray(search, dtype=float), np.asarray(n, dtype=float)
+    beta = np.zeros(2)
+    for _ in range(50):
+        mean = 1 / (1 + np.exp(-design @ beta))
+        spread = weight * mean * (1 - mean)
+        step = np.linalg.solve(design.T @ (spread[:, None] * design), design.T @ (weight * (share - mean)))
+        beta = beta + step
+        if np.abs(step).max() < 1e-12:
+            break
+    mean = 1 / (1 + np.exp(-design @ beta))
+    spread = weight * mean * (1 - mean)
+    dispersion = float(np.sum(weight**2 * (share - mean) ** 2 / spread) / (len(share) - 2))
+    errors = np.sqrt(dispersion * np.diag(np.linalg.inv(design.T @ (spread[:, None] * design))))
+    return Line(float(beta[0]), float(errors[0]), float(beta[1]), float(errors[1]), dispersion, len(share))
+
+
+def gaps(search: pl.DataFrame) -> pl.DataFrame:
+    """Return each occupation's search share less its labour share, and whether it exaggerates the imbalance.
+
+    Takes the columns of `image_search_gender`. `exaggerates` is true where the search share lies further from one
+    half than the labour share, on the same side.
+    """
+    ends = [wilson(women, n) for women, n in search.select("search_women", "search_n").iter_rows()]
+    away, labour = pl.col("search_p_women") - 0.5, pl.col("bls_p_women") - 0.5
+    return search.select(
+        "search_term",
+        "bls_p_women",
+        "search_p_women",
+        (pl.col("search_p_women") - pl.col("bls_p_women")).alias("gap"),
+        pl.Series("low", [end.low for end in ends]) - pl.col("bls_p_women"),
+        pl.Series("high", [end.high for end in ends]) - pl.col("bls_p_women"),
+        pl.col("search_n").cast(pl.Int64).alias("n"),
+        ((away * labour > 0) & (away.abs() > labour.abs())).alias("exaggerates"),
+    ).sort("gap")
+
+
+def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> tuple[Interval, float, int]:
+    """Return Pearson's r with Fisher's interval, its two-sided p, and the number of pairs (NaN left out)."""
+    from scipy import stats
+
+    both = np.isfinite(x) & np.isfinite(y)
+    n = int(both.sum())
+    if n < 4 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
+        return Interval(np.nan, np.nan, np.nan), np.nan, n
+    r, p = stats.pearsonr(x[both], y[both])
+    half = stats.norm.ppf(0.5 + level / 2) / np.sqrt(n - 3)
+    low, high = np.tanh([np.arctanh(np.clip(r, -0.999999, 0.999999)) + sign * half for sign in (-1, 1)])
+    return Interval(float(r), float(low), float(high)), float(p), n
+
+
+def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
+    """Join labels with occupations by name, letter case aside: columns system, label, slope, share.
+
+    `shares` has `occupation` and `share` (for gender slopes the masculine share, so that both rise together).
+    """
+    names = pl.col("occupation").str.strip_chars().str.to_lowercase()
+    known = shares.select(names.alias("name"), "share").unique("name", keep="first", maintain_order=True)
+    named = slopes.with_columns(pl.col("label").str.strip_chars().str.to_lowercase().alias("name"))
+    return (
+        named.join(known, on="name", how="inner")
+        .select("system", "label", "slope", "share")
+        .sort("system", "label")
+    )
+
+
+def masculine_shares() -> pl.DataFrame:
+    """Return masculine shares of occupations in image search, from Table 3 of [2] and, beyond it, from [1]."""
+    published = shipped_table("published_search_shares").filter(pl.col("table") == "3")
+    male = pl.when(pl.col("group") == "Male").then(pl.col("share")).otherwise(1 - pl.col("share"))
+    first = published.select("occupation", male.alias("share"), pl.lit("Table 3").alias("source"))
+    labelled = shipped_table("image_search_gender")
+    second = labelled.select(
+        pl.col("search_term").alias("occupation"),
+        (1 - pl.col("search_p_women")).alias("share"),
+        pl.lit("Kay et al.").alias("source"),
+    )
+    return pl.concat([first, second]).unique("occupation", keep="first", maintain_order=True)
+
+
+def race_shares(poles: Sequence[str]) -> pl.DataFrame:
+    """Return shares that rise with the race value where Table 4 of [2] tells them, else no rows.
+
+    Table 4 has the share of people read as White. With White as the second pole that is the share; with White as the first it is
+    what is left of it, the share of everybody else, since the table does not tell other groups apart.
+    """
+    table = shipped_table("published_search_shares").filter(pl.col("table") == "4")
+    if len(poles) != 2 or "White" not in poles:
+        return table.select("occupation", "share").clear()
+    share = pl.col("share") if poles[1] == "White" else 1 - pl.col("share")
+    return table.select("occupation", share.alias("share"))
+
+
+def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
+    """Solve for the true shares; None where that is impossible. Shares are clipped to the simplex."""
+    rows = confusion.sum(axis=1, keepdims=True)
+    if np.any(rows == 0):
+        return None
+    rates = confusion / rows
+    if np.linalg.cond(rates) > 1e6:
+        return None
+    true = np.clip(np.linalg.solve(rates.T, read / read.sum()), 0, None)
+    return true / true.sum()
+
+
+def _redraw(
+    read: np.ndarray, confusion: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    again = rng.multinomial(int(read.sum()), read / read.sum()).astype(float)
+    rows = [rng.multinomial(int(row.sum()), row / row.sum()) for row in confusion]
+    return again, np.array(rows, dtype=float)

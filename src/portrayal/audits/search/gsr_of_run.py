@@ -1,0 +1,118 @@
+"""`portrayal gsr`: the GSR of one run on one collection."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.search.histories import make_history
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
+from portrayal.audits.search.measures.scores import word_scores
+from portrayal.errors import PortrayalError
+from portrayal.text.collections import Collection, read_collection, read_run
+from portrayal.text.direction import find_direction
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.space import WordSpace
+from portrayal.text.vector_sets import open_vectors
+
+
+def gsr_text(
+    collection: Path | str,
+    run: Path | str,
+    vectors: str = "glove",
+    cutoff: int = 100,
+    discount: str = "definition",
+    seed: int = 0,
+) -> str:
+    """Return the GSR of a run as one JSON object.
+
+    Parameters
+    ----------
+    collection
+        A collection: see `portrayal.text.collections.read_collection`.
+    run
+        A TREC run made on it.
+    vectors
+        The measuring vectors, by name or path.
+    cutoff
+        K for queries without a relevant document.
+    discount
+        'definition', 'code' or 'none'.
+    seed
+        Of the bootstrap and the permutations.
+    """
+    opened, results = read_collection(collection), read_run(run)
+    _check_queries(results, opened, run)
+    history = _history(opened, results, run, cutoff, discount)
+    space = open_vectors(vectors, words=_words(history))
+    return json.dumps(_measure(history, results, space, seed))
+
+
+def _measure(history: History, results: pl.DataFrame, space: WordSpace, seed: int) -> dict[str, Any]:
+    direction = find_direction(space, list(read_lexicon("gender_pairs").iter_rows()))
+    systems = {"run": (lists_of(results), False), "perfect": (perfect_lists(history), True)}
+    tables = score_many(history, systems, word_scores(space, direction, history))
+    slope, against = gsr(tables["run"], seed), relative_gsr(tables["run"], tables["perfect"], seed)
+    perfect = gsr(tables["perfect"].filter(_judged(tables["run"])), seed, draws=2, shuffles=1)
+    unused = tables["run"].filter(pl.col("reason") != "").select("query", "reason")
+    return {
+        "gsr": _finite(slope.value),
+        "low": _finite(slope.low),
+        "high": _finite(slope.high),
+        "p": _finite(slope.p),
+        "queries": slope.n,
+        "perfect": _finite(perfect.value),
+        "relative": _finite(against.relative),
+        "difference": _finite(against.difference.value),
+        "ratio": _finite(against.ratio),
+        "vectors": space.name,
+        "notes": [note for note in (slope.note, against.note) if note],
+        "unused": unused.to_dicts(),
+    }
+
+
+def _history(
+    opened: Collection, results: pl.DataFrame, run: Path | str, cutoff: int, discount: str
+) -> History:
+    """Read only the documents the run or the judgments name; refuse a run that names others."""
+    named = set(results["doc"])
+    judged = {doc for query in opened.queries for doc in opened.relevant(query)}
+    history = make_history(opened, named | judged, cutoff, discount)
+    strange = [doc for doc in results["doc"] if doc not in history.bags.row_of]
+    if strange:
+        raise PortrayalError(
+            f"{run} names {len(set(strange))} documents the collection does not have (first: {strange[0]!r}). "
+            "Measure a run with the collection it was made on."
+        )
+    return history
+
+
+def _check_queries(results: pl.DataFrame, opened: Collection, run: Path | str) -> None:
+    strange = [query for query in results["query"].unique(maintain_order=True) if query not in opened.queries]
+    if strange:
+        raise PortrayalError(
+            f"{run} answers {len(strange)} queries the collection does not have (first: {strange[0]!r}). "
+            "Measure a run with the collection it was made on."
+        )
+
+
+def _words(history: History) -> set[str]:
+    """Return the words to read from a vector file: those of the history and the poles."""
+    asked = {word for words in history.queries.values() for word in words}
+    poles = {word for pair in read_lexicon("gender_pairs").iter_rows() for word in pair}
+    return {*history.bags.words, *asked, *poles, *map(str.lower, poles)}
+
+
+def _judged(run: pl.DataFrame) -> pl.Expr:
+    """Keep the queries the run can be measured on, so that both slopes are over the same ones."""
+    return pl.col("query").is_in(run.filter(pl.col("reason") == "")["query"].to_list())
+
+
+def _finite(value: float) -> float | None:
+    """Return the number, or null: JSON has no NaN."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,61 @@
+"""A collection as the measure looks at it: queries as words, documents as bags, gendered stop words kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Container
+from collections.abc import Iterator
+
+from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History
+from portrayal.errors import PortrayalError
+from portrayal.text.collections.collection import Collection, Document
+from portrayal.text.tokens import stop_words, words
+
+
+def measuring_stop_words(name: str = "snowball") -> frozenset[str]:
+    """Return a stop list without the words that name a gender."""
+    return stop_words(name) - GENDERED_STOP_WORDS
+
+
+def measuring_words(text: str, stop: frozenset[str]) -> list[str]:
+    """Return the words of a text without these stop words."""
+    return [word for word in words(text) if word not in stop]
+
+
+def make_history(
+    collection: Collection,
+    only: Container[str] | None = None,
+    cutoff: int = 100,
+    discount: str = "definition",
+    inflected: bool = True,
+    stop: str = "snowball",
+) -> History:
+    """Read a collection's documents once and return what runs on it are measured against.
+
+    Parameters
+    ----------
+    collection
+        Queries, documents and judgments.
+    only
+        The documents to keep; None keeps all.
+    cutoff, discount, inflected
+        See `portrayal.audits.search.measures.History`.
+    stop
+        The stop list, of which gendered words are kept.
+    """
+    from portrayal.text.index import build_index
+
+    if not collection.queries:
+        raise PortrayalError(
+            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
+        )
+    kept = collection.documents() if only is None else _kept(collection, only)
+    left_out = measuring_stop_words(stop)
+    index = build_index(kept, stop=left_out)
+    bags = Bags(index.documents, index.words, index.matrix)
+    queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
+    return History(queries, bags, collection.qrels, cutoff, discount, inflected)
+
+
+def _kept(collection: Collection, only: Container[str]) -> Iterator[Document]:
+    return (document for document in collection.documents() if document[0] in only)

@@ -1,0 +1,73 @@
+"""Validation of a direction on four dichotomies known from psychology, by one-tailed permutation tests (Figure 1).
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), section 3.2.1 and Tables A.4 to A.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from portrayal.stats.permutation import two_sample
+from portrayal.text.direction import Direction, score_words
+from portrayal.text.lexicons import READ_AS, read_lexicon
+from portrayal.text.space import WordSpace
+
+# Lexicon, its word for the positive pole first; the published p with word2vec.
+DICHOTOMIES = {
+    "agency_communion": 2.2e-2,
+    "science_arts": 1.8e-3,
+    "career_family": 5.5e-4,
+    "gendered_jobs": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Dichotomy:
+    """The words of one dichotomy with their scores, and the test that the positive side lies higher."""
+
+    name: str
+    words: pl.DataFrame  # word, group, pole, score (null where the vectors lack the word)
+    positive: float
+    negative: float
+    p: float
+    method: str
+    missing: int
+
+    @property
+    def difference(self) -> float:
+        """Mean of the positive pole's words minus that of the negative pole's."""
+        return self.positive - self.negative
+
+
+def compare_poles(
+    space: WordSpace, direction: Direction, name: str, positive: str = "female", literal: bool = False
+) -> Dichotomy:
+    """Test one of `DICHOTOMIES`.
+
+    Parameters
+    ----------
+    space, direction
+        Vectors and the direction to validate.
+    name
+        A lexicon with columns `word`, `group` and `pole`.
+    positive
+        The pole expected on the positive side.
+    literal
+        Keep the spelling "corageous" of Table A.4 instead of reading it as courageous.
+    """
+    table = read_lexicon(name).select("word", "group", "pole")
+    if not literal:
+        table = table.with_columns(pl.col("word").replace(READ_AS))
+    scores = score_words(space, direction, table["word"].to_list())
+    table = table.with_columns(pl.Series("score", scores).fill_nan(None))
+    found = table.drop_nulls("score")
+    high = found.filter(pl.col("pole") == positive)["score"].to_numpy()
+    low = found.filter(pl.col("pole") != positive)["score"].to_numpy()
+    tested = two_sample(high, low, alternative="greater")
+    means = (float(np.mean(high)), float(np.mean(low)))
+    return Dichotomy(name, table, *means, tested.p, tested.method, len(table) - len(found))

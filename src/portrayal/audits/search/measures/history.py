@@ -1,0 +1,171 @@
+"""A search history: queries, the documents they may be answered with, and the judgments (Definitions 3.5 and 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.lists import (
+    document_scores,
+    list_scores,
+    query_columns,
+    query_scores,
+    rank_weights,
+    shared_weights,
+)
+
+# Stop words that are kept because they name a gender, as in the authors' code.
+GENDERED_STOP_WORDS = frozenset(
+    ("mrs", "ms", "she", "her", "hers", "herself", "mr", "he", "his", "himself", "him")
+)
+
+SCORES = {
+    "query": pl.String,
+    "query_score": pl.Float64,  # g(q)
+    "list_score": pl.Float64,  # g_q(L)
+    "documents": pl.Int64,  # in the list, after the cut
+    "unscored": pl.Int64,  # of these, without a word that has a score
+    "reason": pl.String,  # why the query cannot be used, or nothing
+}
+
+Lists = Mapping[str, Sequence[str]]  # query to document ids in rank order
+
+
+@dataclass(frozen=True)
+class History:
+    """What a run is measured against.
+
+    `queries` holds each query's words without stop words. `cutoff` is K for queries without a relevant
+    document; the others are cut at the number of their relevant documents, which makes the perfect system
+    comparable.
+    """
+
+    queries: Mapping[str, Sequence[str]]
+    bags: Bags
+    qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    cutoff: int = 100
+    discount: str = "definition"
+    inflected: bool = True
+
+    def relevant(self, query: str) -> dict[str, int]:
+        """Return the relevant documents of a query that the collection has, best first."""
+        found = {
+            doc: level
+            for doc, level in self.qrels.get(query, {}).items()
+            if level > 0 and doc in self.bags.row_of
+        }
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def depth(self, query: str) -> int:
+        """Return K."""
+        return sum(level > 0 for level in self.qrels.get(query, {}).values()) or self.cutoff
+
+    def cut(self, lists: Lists) -> dict[str, list[str]]:
+        """Return the top K of every query's list; a shorter list is used as it is."""
+        return {query: list(lists.get(query, ()))[: self.depth(query)] for query in self.queries}
+
+
+def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:
+    """Return each query's documents by rank, from a table with `query`, `doc` and `rank`."""
+    ordered = run.sort("query", "rank").group_by("query", maintain_order=True).agg("doc")
+    return dict(ordered.iter_rows())
+
+
+def perfect_lists(history: History) -> dict[str, list[str]]:
+    """Return all and only the relevant documents of each judged query, best first."""
+    return {query: list(history.relevant(query)) for query in history.queries}
+
+
+def random_lists(history: History, seed: int = 0) -> dict[str, list[str]]:
+    """Return K documents drawn without replacement for each query."""
+    rng, count = np.random.default_rng(seed), len(history.bags.documents)
+    names = history.bags.documents
+    return {
+        query: [names[row] for row in rng.choice(count, min(history.depth(query), count), replace=False)]
+        for query in history.queries
+    }
+
+
+def score_history(
+    history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False
+) -> pl.DataFrame:
+    """Return the genderedness of every query and of its list, cut at K.
+
+    Parameters
+    ----------
+    history
+        Queries, documents and judgments.
+    lists
+        Document ids in rank order.
+    scores
+        The score of every word that has one.
+    shared
+        Whether documents of equal relevance share the mean weight of their ranks (reference systems).
+
+    Returns
+    -------
+    DataFrame
+        The columns of `SCORES`, one row a query in the order of the history.
+    """
+    return score_many(history, {"": (lists, shared)}, scores)[""]
+
+
+def score_many(
+    history: History, systems: Mapping[str, tuple[Lists, bool]], scores: Mapping[str, float]
+) -> dict[str, pl.DataFrame]:
+    """Do what `score_history` does for several systems at once; the documents are gone over once."""
+    asked = list(history.queries)
+    words = [history.queries[query] for query in asked]
+    left_out = query_columns(words, history.bags, history.inflected)
+    by_column = np.array([scores.get(word, np.nan) for word in history.bags.words], dtype=np.float64)
+    cut = {name: history.cut(lists) for name, (lists, _) in systems.items()}
+    rows = [history.bags.rows(cut[name][query]) for name in systems for query in asked]
+    documents = document_scores(rows, left_out * len(systems), history.bags, by_column)
+    of_query = query_scores(words, scores)
+    tables = {}
+    for place, (name, (_, shared)) in enumerate(systems.items()):
+        part = documents[place * len(asked) : (place + 1) * len(asked)]
+        weights = [_weights(history, query, cut[name][query], shared) for query in asked]
+        tables[name] = _table(asked, of_query, part, weights)
+    return tables
+
+
+def _weights(history: History, query: str, listed: Sequence[str], shared: bool) -> np.ndarray:
+    if not shared:
+        return rank_weights(len(listed), history.discount)
+    levels = history.qrels.get(query, {})
+    return shared_weights([levels.get(doc, 0) for doc in listed], history.discount)
+
+
+def _table(
+    asked: Sequence[str], of_query: np.ndarray, documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+) -> pl.DataFrame:
+    of_list = list_scores(documents, weights)
+    unscored = [int(np.sum(np.isnan(scores))) for scores in documents]
+    columns = (
+        asked,
+        of_query,
+        of_list,
+        map(len, documents),
+        unscored,
+        _reasons(of_query, of_list, documents),
+    )
+    frame = pl.DataFrame([list(column) for column in columns], schema=SCORES)
+    return frame.with_columns(pl.col("query_score", "list_score").fill_nan(None))
+
+
+def _reasons(of_query: np.ndarray, of_list: np.ndarray, documents: Iterable[np.ndarray]) -> list[str]:
+    """Say why a query cannot be used; nothing when it can."""
+    reasons = []
+    for query, listed, scores in zip(of_query, of_list, documents, strict=True):
+        if np.isnan(query):
+            reasons.append("no word of the query has a vector")
+        elif not len(scores):
+            reasons.append("no result")
+        else:
+            reasons.append("no scored word in the documents" if np.isnan(listed) else "")
+    return reasons

@@ -1,0 +1,127 @@
+"""Rank discounts, top-K, and the genderedness of queries, documents and ranked lists (sections 3.2.2 and 3.2.3).
+
+A document's score is the mean score of its words without the query's words, so it depends on the query. It
+is computed for all lists at once: each document's sum over all its words once, minus, per query, the few
+words the query shares with it.
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
+   Management 57.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from portrayal.audits.search.measures.bags import Bags
+from portrayal.errors import PortrayalError
+from portrayal.text.inflection import forms
+
+# Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
+DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "definition": lambda ranks: 1.0 / np.log2(ranks + 1.0),
+    "code": lambda ranks: 1.0 / np.maximum(1.0, np.log2(ranks)),
+    "none": lambda ranks: np.ones(len(ranks)),
+}
+
+
+def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
+    """Return the weights of ranks 1 to `length`, not yet scaled to sum 1.
+
+    Examples
+    --------
+    >>> rank_weights(3).round(4).tolist()
+    [1.0, 0.6309, 0.5]
+    """
+    if discount not in DISCOUNTS:
+        raise PortrayalError(f"no rank discount {discount!r}. Known: {', '.join(DISCOUNTS)}.")
+    return DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
+
+
+def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.ndarray:
+    """Return the weights of documents ordered by falling grade; equal grades share the mean weight of their ranks.
+
+    Examples
+    --------
+    >>> shared_weights([2, 1, 1]).round(4).tolist()
+    [1.0, 0.5655, 0.5655]
+    """
+    weights = rank_weights(len(grades), discount)
+    _, group = np.unique(-np.asarray(grades, dtype=float), return_inverse=True)
+    return (np.bincount(group, weights) / np.bincount(group))[group] if len(weights) else weights
+
+
+def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -> np.ndarray:
+    """Return g(q), the mean score of each query's words; NaN when no word has a score.
+
+    Parameters
+    ----------
+    queries
+        Each query's words, stop words left out.
+    score
+        The score of each word that has one.
+    """
+    means = []
+    for words in queries:
+        known = [score[word] for word in words if word in score]
+        means.append(np.mean(known) if known else np.nan)
+    return np.array(means, dtype=np.float64)
+
+
+def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
+    """Return, per query, the columns of the terms to leave out of its documents: its words and their inflected forms."""
+    reach = forms if inflected else (lambda word: frozenset((word,)))
+    return [bags.columns(set().union(*map(reach, words))) for words in queries]
+
+
+def document_scores(
+    lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], bags: Bags, scores: np.ndarray
+) -> list[np.ndarray]:
+    """Return g_q(d) for every document of every list; NaN where nothing scored is left of a document.
+
+    Parameters
+    ----------
+    lists
+        Per query, the rows of its documents in rank order.
+    left_out
+        Per query, the columns not to count.
+    bags
+        The documents.
+    scores
+        The score of each term by column, NaN where it has none.
+    """
+    known = ~np.isnan(scores)
+    weights = np.column_stack([np.where(known, scores, 0.0), known.astype(np.float64)])
+    totals = bags.times(weights)
+    return [
+        _one_query(rows, columns, totals, bags, weights)
+        for rows, columns in zip(lists, left_out, strict=True)
+    ]
+
+
+def list_scores(documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Return g_q(L) of Equation 2 per query: the weighted mean of its documents' scores.
+
+    A document without a score is left out and the other weights are scaled up; a list without any is NaN.
+    """
+    means = []
+    for scores, weight in zip(documents, weights, strict=True):
+        usable = ~np.isnan(scores)
+        total = weight[usable].sum()
+        means.append(weight[usable] @ scores[usable] / total if total > 0 else np.nan)
+    return np.array(means, dtype=np.float64)
+
+
+def _one_query(
+    rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, bags: Bags, weights: np.ndarray
+) -> np.ndarray:
+    """Subtract the query's own words from its documents' totals, then divide."""
+    left = totals[rows]
+    for column in columns:
+        left = left - bags.count(column, rows)[:, None] * weights[column]
+    # A count below one half is a zero: counts are whole numbers carried as floats.
+    some = left[:, 1] > 0.5
+    return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)

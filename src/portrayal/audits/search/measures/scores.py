@@ -1,0 +1,24 @@
+"""The score of every word a history is about: which words count, and their genderedness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portrayal.audits.search.measures.history import History
+from portrayal.text.direction import Direction, score_words
+from portrayal.text.space import WordSpace
+
+
+def usable(word: str) -> bool:
+    """Say whether a word is scored at all: two letters or more and no digit, as in the authors' tokeniser."""
+    return len(word) > 1 and word.isalpha()
+
+
+def word_scores(space: WordSpace, direction: Direction, history: History) -> dict[str, float]:
+    """Return the genderedness of all usable words of a history's queries and documents that the vectors have."""
+    asked = {word for words in history.queries.values() for word in words}
+    new = sorted(asked - history.bags.column_of.keys())
+    words = [word for word in (*history.bags.words, *new) if usable(word)]
+    scores = score_words(space, direction, words)
+    pairs = zip(words, scores.tolist(), np.isnan(scores).tolist(), strict=True)
+    return {word: score for word, score, missing in pairs if not missing}

@@ -1,0 +1,68 @@
+"""From a collection to a run file: what `portrayal rank` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.record.progress import track
+from portrayal.systems.rankers.base import rank
+from portrayal.systems.rankers.registry import Searchable, fingerprint, make_ranker
+from portrayal.text.collections import read_collection, without_result, write_run
+
+
+def rank_collection(
+    collection: Path | str,
+    ranker: str = "bm25",
+    depth: int = 1000,
+    out: Path | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = True,
+    kept: Path | str | None = None,
+) -> tuple[Path, list[str]]:
+    """Run a ranker over a collection and write a TREC run.
+
+    Parameters
+    ----------
+    collection
+        Anything `read_collection` reads; nothing is written into it.
+    ranker
+        A name in `portrayal.systems.rankers.registry.RANKERS`.
+    depth
+        The most results a query may have.
+    out
+        The run file; `NAME.RANKER.run` in the working directory by default.
+    settings
+        The ranker's settings.
+    quiet
+        Whether to show no progress.
+    kept
+        A folder to keep the index in and open it from the next time.
+
+    Returns
+    -------
+    tuple
+        The path of the run, and a line for each query without a result.
+    """
+    held = read_collection(collection)
+    if not held.queries:
+        raise PortrayalError(
+            f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it."
+        )
+    path = Path(out) if out is not None else Path(f"{held.name}.{ranker}.run")
+    if not path.parent.is_dir():
+        raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
+    searchable = Searchable(
+        held,
+        track=lambda documents: track(documents, "documents", quiet=quiet),
+        kept=Path(kept) if kept is not None else None,
+        mark=fingerprint(Path(collection)),
+    )
+    run = rank(held, make_ranker(ranker, searchable, settings), depth)
+    write_run(run, path, ranker)
+    missing = without_result(run, held.queries)
+    return path, [
+        f"query {query!r} has no result: no usable word of it is in the collection" for query in missing
+    ]

@@ -1,0 +1,1 @@
+"""A run: its study, its folder, its questions, what it found, and what an audit is."""

@@ -1,0 +1,106 @@
+"""Run every calibration and write its figures into the documentation: `python -m portrayal.runs.calibration_pages`.
+
+The block between the two comments of `docs/STEM.md` is replaced, so that no figure there is typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.runs.calibration import CALIBRATIONS, Calibration, calibrate
+
+BEGIN = "<!-- calibration:begin -->"
+END = "<!-- calibration:end -->"
+SEED = 0  # never changed
+
+
+def markdown(calibration: Calibration) -> str:
+    """Return the headline figures and one table row per condition."""
+    head = (
+        f"{calibration.runs:,} runs a condition, seed {calibration.seed}. False alarms at 5%: "
+        f"{_share(calibration.false_alarm)}; power: {_share(calibration.power)}; coverage of 95% intervals: "
+        f"{_share(calibration.coverage)}."
+    )
+    return "\n\n".join([head, _table(calibration.conditions)] if calibration.conditions else [head])
+
+
+def rewrite(page: Path, block: str) -> None:
+    """Replace what stands between the two comments of a page.
+
+    Raises
+    ------
+    PortrayalError
+        When the page or one of the comments is missing.
+    """
+    before, after = _around(page)
+    page.write_text(f"{before}{BEGIN}\n\n{block}\n\n{END}{after}", encoding="utf-8")
+
+
+def _around(page: Path) -> tuple[str, str]:
+    """Return what stands before and after the block."""
+    if not page.is_file():
+        raise PortrayalError(f"no page {page}. Run this in a source checkout, where docs/ is.")
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise PortrayalError(f"{page} lacks the lines {BEGIN} and {END}. Put them where the figures go.")
+    return before, after
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Calibrate the stems named (all by default) and rewrite their pages."""
+    parser = argparse.ArgumentParser(prog="portrayal.runs.calibration_pages", description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000, help="runs a condition")
+    parser.add_argument(
+        "--stem", action="append", choices=list(CALIBRATIONS), help="one stem; may be repeated"
+    )
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the pages are")
+    options = parser.parse_args(arguments)
+    try:
+        stems = options.stem or list(CALIBRATIONS)
+        for stem in stems:  # before hours of runs
+            _around(options.docs / f"{stem}.md")
+        for stem in stems:
+            _refresh(stem, options.runs, options.docs)
+    except PortrayalError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _refresh(stem: str, runs: int, docs: Path) -> None:
+    start = time.monotonic()
+    calibration = calibrate(stem, runs, SEED)
+    rewrite(docs / f"{stem}.md", markdown(calibration))
+    print(f"{docs / stem}.md: {time.monotonic() - start:.0f} s", file=sys.stderr)
+
+
+def _table(conditions: Sequence[Mapping[str, Any]]) -> str:
+    columns = list(dict.fromkeys(key for row in conditions for key in row))
+    lines = [
+        columns,
+        ["---"] * len(columns),
+        *([_cell(row.get(key)) for key in columns] for row in conditions),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    return text.replace("|", "\\|")
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,83 @@
+"""The manifest of a run: what is needed to know exactly what was asked, of what, with what, and when."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import polars as pl
+
+import portrayal
+from portrayal.record.ledger import Ledger
+from portrayal.runs.run import Run, replacing
+from portrayal.runs.study import Study
+
+PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", "spacy", "pillow")
+
+
+def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
+    """Write `manifest.json`."""
+    ledger = Ledger(run.ledger, readonly=True)
+    try:
+        manifest = {
+            "study": study.name,
+            "audit": study.audit,
+            "study_sha256": hashlib.sha256(run.study.read_bytes()).hexdigest(),
+            "seed": study.seed,
+            "repeats": study.repeats,
+            "family": study.family.model_dump(),
+            "versions": versions(),
+            "systems": _systems(study, ledger),
+            "waves": [_readable(wave) for wave in ledger.waves()],
+            "dollars": ledger.spent(),
+            "stimuli": dict(stimuli.select("stimulus", "hash").iter_rows()),
+        }
+    finally:
+        ledger.close()
+    with replacing(run.manifest) as part:
+        part.write_text(json.dumps(manifest, indent=1, default=str))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Portrayal, Python and the packages results depend on."""
+    found = {
+        "portrayal": portrayal.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
+    """Describe the systems as the study names them, without credentials."""
+    from portrayal.systems.settings import without_secrets
+
+    answered = ledger.versions_answered()
+    described = [
+        {
+            "name": system.name,
+            "use": system.use,
+            "version_asked": system.version,
+            "versions_answered": answered.get(system.name, []),
+            "parameters": system.parameters,
+        }
+        for system in study.systems
+    ]
+    return [without_secrets(system) for system in described]
+
+
+def _readable(wave: dict[str, Any]) -> dict[str, Any]:
+    return {**wave, "started": _time(wave["started"]), "ended": _time(wave["ended"])}
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

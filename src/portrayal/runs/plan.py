@@ -1,0 +1,79 @@
+"""What a study would ask, what it would cost, and what it could find; nothing is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from portrayal.record.ledger import Ledger
+from portrayal.runs.registry import get_audit
+from portrayal.runs.run import Run, default_folder
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import read_study
+from portrayal.runs.work import make_stimuli, plan_work
+
+
+def plan_text(study_file: Path | str) -> str:
+    """Return the plan of a study as plain text."""
+    study = read_study(study_file)
+    stimuli = make_stimuli(study)
+    states = _states(study)
+    rows = [_system_plan(system, questions, states, study) for system, questions in plan_work(study, stimuli)]
+    head = f"{study.name}: {len(stimuli)} stimuli, {study.repeats} time(s) each, {len(rows)} system(s)"
+    return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
+
+
+def _states(study: Study) -> dict[str, str]:
+    """Return the state of each question of an earlier try, by key, if there is one in the default folder."""
+    ledger_file = Run(default_folder(study.name)).ledger
+    if not ledger_file.exists():
+        return {}
+    ledger = Ledger(ledger_file, readonly=True)
+    try:
+        return ledger.states()
+    finally:
+        ledger.close()
+
+
+def _system_plan(
+    system: Any, questions: Iterable[str], states: dict[str, str], study: Study
+) -> dict[str, Any]:
+    known = [states.get(key, "planned") for key in questions]
+    asked = {"planned"}
+    if study.ask_unknown_again:
+        asked |= {"unknown", "in_flight"}
+    if study.ask_failed_again:
+        asked |= {"failed"}
+    calls = sum(state in asked for state in known)
+    return {
+        "system": system.name,
+        "questions": len(known),
+        "answered already": sum(state in ("done", "refused") for state in known),
+        "calls": calls,
+        "dollars": calls * system.limits.price,
+    }
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    columns = list(rows[0])
+    cells = [columns, *([_cell(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _total(rows: Sequence[dict[str, Any]]) -> list[str]:
+    calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
+    return [f"in all {calls} calls, about ${dollars:.2f}"]
+
+
+def _power(study: Study, stimuli: Any) -> list[str]:
+    """Return what the audit says about the effects this design could find."""
+    return list(get_audit(study.audit).power(study, stimuli))

@@ -1,0 +1,31 @@
+"""Reviews: people's judgments beside the results, as a CSV anyone can fill in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.tables import REVIEWS, check, read_csv
+
+
+def read_reviews(path: Path) -> pl.DataFrame:
+    """Read a Reviews table; empty cells are cases nobody has judged."""
+    hint = "A reviews file has one row per judgment; see docs/architecture.md."
+    return check(read_csv(path), REVIEWS, "reviews", hint)
+
+
+def write_reviews(reviews: pl.DataFrame, path: Path) -> None:
+    """Write a Reviews table."""
+    check(reviews, REVIEWS, "reviews").write_csv(path)
+
+
+def merge_reviews(path: Path, fresh: pl.DataFrame) -> pl.DataFrame:
+    """Add fresh cases to those of the file; what people judged is never overwritten."""
+    fresh = check(fresh, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
+    if not path.exists():
+        return fresh
+    kept = read_reviews(path)
+    judged = kept.filter(pl.col("judgment").is_not_null())
+    new = fresh.join(judged.select("item", "question"), on=["item", "question"], how="anti")
+    return pl.concat([judged, new], how="diagonal")

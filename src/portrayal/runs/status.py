@@ -1,0 +1,57 @@
+"""How far a run is: the six states of its questions, read without disturbing whoever records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.record.ledger import STATES, Ledger
+from portrayal.runs.run import Run, existing_run, is_recording
+
+
+def states_table(run: Run) -> pl.DataFrame:
+    """Return one row per system: its name and how many questions are in each state.
+
+    A call that was in flight when its process died is unknown, whether or not a process has come since to say so.
+    """
+    recording = is_recording(run)
+    ledger = Ledger(run.ledger, readonly=True)
+    try:
+        counts = ledger.counts()
+    finally:
+        ledger.close()
+    if not recording:
+        for states in counts.values():
+            states["unknown"] += states["in_flight"]
+            states["in_flight"] = 0
+    rows = [{"system": system, **states} for system, states in counts.items()]
+    return pl.DataFrame(rows, schema={"system": pl.String, **dict.fromkeys(STATES, pl.Int64)})
+
+
+def status_text(folder: Path | str) -> str:
+    """Return the states as a plain table with a sum, and the commonest reasons for missing answers."""
+    run = existing_run(folder)
+    table = states_table(run)
+    width = max([len("system"), *(len(name) for name in table["system"])])
+    total = {"system": "all", **{state: int(table[state].sum()) for state in STATES}}
+    lines = [_line("system", [*STATES, "sum"], width)]
+    for row in [*table.iter_rows(named=True), total]:
+        numbers = [row[state] for state in STATES]
+        lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
+    lines.append("recording now" if is_recording(run) else "nobody is recording")
+    return "\n".join([*lines, *_reasons(run)])
+
+
+def _line(name: str, cells: list[str], width: int) -> str:
+    return name.ljust(width) + "".join(cell.rjust(11) for cell in cells)
+
+
+def _reasons(run: Run) -> list[str]:
+    ledger = Ledger(run.ledger, readonly=True)
+    try:
+        return [
+            f"{count} x {system}: {' '.join(reason.split())}" for system, reason, count in ledger.errors()
+        ]
+    finally:
+        ledger.close()

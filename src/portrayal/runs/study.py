@@ -1,0 +1,33 @@
+"""What a study is: the audit, the systems it asks, the family of tests, the audit's own settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from portrayal.settings import Settings
+from portrayal.systems.settings import SystemSettings
+
+
+class Family(Settings):
+    """The declared family of tests and its correction."""
+
+    method: Literal["holm", "bonferroni", "benjamini-hochberg", "none"] = "holm"
+    measures: list[str] | None = None  # None: those the audit declares
+
+
+class Study(Settings):
+    """A whole study. `settings` are the audit's own, typed by the audit."""
+
+    name: str = Field(min_length=1)
+    audit: str
+    seed: int = 0
+    repeats: int = Field(default=1, ge=1)
+    ask_unknown_again: bool = False  # calls that went out and never came back may be billed twice
+    ask_failed_again: bool = False
+    systems: list[SystemSettings] = Field(min_length=1)
+    family: Family = Family()
+    settings: Any = None
+    folder: Path = Path()  # relative paths in the study start here

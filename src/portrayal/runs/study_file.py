@@ -1,0 +1,92 @@
+"""A study file (TOML) read into a `Study`.
+
+A study names one audit, the systems it asks, and the audit's own settings in a table of the audit's stem.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.runs.registry import get_audit
+from portrayal.runs.study import Study
+from portrayal.settings import validate
+from portrayal.systems.settings import LOGIN, SECRET
+
+
+def read_study(path: Path | str) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    PortrayalError
+        In one line: the file is missing, is not TOML, or holds an unknown or unfit key.
+    """
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PortrayalError(
+            f"no study file at {path}. Write one (docs/associations.md shows how) or check the path."
+        ) from None
+    except IsADirectoryError:
+        raise PortrayalError(f"{path} is a folder. Expected a study file in TOML.") from None
+    except OSError as error:
+        raise PortrayalError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PortrayalError(f"{path} is not a TOML file: {error}.") from None
+    return make_study(data, path.parent)
+
+
+def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
+    """Build a study from a mapping of the same shape as the file."""
+    data = dict(data)
+    stem = data.get("audit")
+    if not isinstance(stem, str):
+        raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
+    audit = get_audit(stem)
+    for key in {"settings", "folder"} & set(data):  # fields of the class, not keys of the file
+        known = sorted({*Study.model_fields, audit.stem} - {"settings", "folder"})
+        raise PortrayalError(f"study has an unknown key {key!r}. Known: {', '.join(known)}.")
+    own = data.pop(audit.stem, {})
+    study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
+    _check_names(study)
+    _refuse_credentials(study)
+    return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
+
+
+def _refuse_credentials(study: Study) -> None:
+    """Refuse a credential written into a study, which is kept in every run and handed around."""
+    for system in study.systems:
+        for name, value in _leaves(system.parameters):
+            if SECRET.search(name) and isinstance(value, str) and value and "$" not in value:
+                raise PortrayalError(
+                    f"system {system.name!r}: parameter {name!r} seems to hold a credential. A study is kept and shared:"
+                    " take the credential from the environment instead."
+                )
+        if LOGIN.match(system.use):
+            raise PortrayalError(
+                f"the address of system {system.name!r} holds a login. Send it as a header taken from the environment."
+            )
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested settings with the name it stands under."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, name)
+    else:
+        yield name, value
+
+
+def _check_names(study: Study) -> None:
+    names = [system.name for system in study.systems]
+    for name in names:
+        if names.count(name) > 1:
+            raise PortrayalError(f"two systems are named {name!r}. Give each system its own name.")

@@ -1,0 +1,66 @@
+"""The work of a study: its stimuli, its systems, and the questions that follow from both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.runs.registry import get_audit
+from portrayal.runs.study import Study
+from portrayal.safety.gated import open_guarded
+from portrayal.systems.base import Question, System, question_key
+from portrayal.tables import check_stimuli
+
+# Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
+Work: TypeAlias = Sequence[tuple[System, dict[str, list[Question]]]]
+
+
+def make_stimuli(study: Study) -> pl.DataFrame:
+    """Make and check the study's stimuli."""
+    return check_stimuli(get_audit(study.audit).stimuli(study))
+
+
+def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
+    """Return each system of the study with its questions by ledger key."""
+    audit_of_study = get_audit(study.audit)
+    work: list[tuple[System, dict[str, list[Question]]]] = []
+    seen: dict[str, str] = {}
+    for settings in study.systems:
+        system = open_guarded(settings, study.folder, audit_of_study.kind)
+        questions: dict[str, list[Question]] = {}
+        for question in _questions(stimuli, study.repeats):
+            questions.setdefault(question_key(system, question), []).append(question)
+        _refuse_twins(system, questions, seen)
+        work.append((system, questions))
+    return work
+
+
+def refuse_without_consent(work: Work) -> None:
+    """Keep pictures of people on this machine unless the study records consent or licence."""
+    for system, table in work:
+        for same in table.values() if system.remote else ():
+            question = same[0]
+            if question.kind == "image" and question.consent.strip().lower() in ("", "none", "unknown"):
+                raise PortrayalError(
+                    f"stimulus {question.stimulus!r} has no recorded consent or licence, so {system.name!r} must not"
+                    " see it. Record one in the stimuli's `consent` column, or use a local system."
+                )
+
+
+def _questions(stimuli: pl.DataFrame, repeats: int) -> list[Question]:
+    columns = ["stimulus", "kind", "content", "hash", "source", "consent"]
+    rows = stimuli.select(columns).iter_rows(named=True)
+    return [Question(**row, repeat=repeat) for row in rows for repeat in range(repeats)]
+
+
+def _refuse_twins(system: System, questions: dict[str, list[Question]], seen: dict[str, str]) -> None:
+    """Refuse two systems that are one: their questions would be paid for once and counted twice."""
+    key = next(iter(questions))
+    if key in seen:
+        raise PortrayalError(
+            f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them."
+        )
+    seen[key] = system.name

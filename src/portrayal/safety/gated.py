@@ -1,0 +1,163 @@
+"""A live generator behind the guard and the gates: images stay in memory, the ledger gets a hash and labels.
+
+Whatever draws (an endpoint, a local pipeline, a function, a program) is wrapped here. No exception leaves
+this module from a frame that holds an image, and none carries a service's words, because either could end in
+a log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.safety.gates import OUTCOMES, Gates, Verdict, default_gates, judge
+from portrayal.safety.generator_guard import guard_question
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    CallFailed,
+    OutcomeUnknown,
+    Question,
+    QuotaSpent,
+    System,
+    Throttled,
+    Unreadable,
+)
+from portrayal.systems.generators.images import found_image, open_picture
+from portrayal.systems.registry import open_system
+from portrayal.systems.settings import SystemSettings
+
+# What services write when their own filter stopped a prompt or an image.
+BLOCKED_WORDS = (
+    "content_policy",
+    "content policy",
+    "moderation_blocked",
+    "content_filter",
+    "safety system",
+    "nsfw",
+    "raifiltered",
+)
+
+
+@dataclass
+class Gated(BaseSystem):
+    """A generator of any make; its answers are `{"sha256": ..., "outcome": ..., "labels": [...]}`."""
+
+    inner: System | None = None
+    gates: Gates | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Draw, gate and label one image per question."""
+        if self.gates is None:
+            self.gates = default_gates()  # before anything is drawn: nothing is made that cannot be checked
+        for question in questions:
+            guard_question(question, self.parameters, self.identity)
+        return [await self._ask_one(question) for question in questions]
+
+    def read(self, answer: Answer) -> list[dict[str, Any]]:
+        """Return the outcome as a label of its own, then what the reader saw."""
+        try:
+            data = json.loads(answer.raw)
+            outcome = {"label": f"outcome:{data['outcome']}", "score": None}
+            return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
+        except (ValueError, KeyError, TypeError):
+            raise Unreadable("not an answer of a gated generator") from None
+
+    async def close(self) -> None:
+        """Close what draws."""
+        if self.inner is not None:
+            await self.inner.close()
+
+    async def _ask_one(self, question: Question) -> Answer | Exception:
+        # The id of a stimulus may be any text, so the generator gets the hash in its place.
+        asked = replace(question, stimulus=question.hash[:16])
+        try:
+            (answer,) = await self.inner.ask([asked])  # type: ignore[union-attr]
+        except PortrayalError as error:
+            raise error.with_traceback(None) from None
+        except Exception as error:
+            answer = error
+        if isinstance(answer, Exception):
+            return (
+                _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_words(answer)
+            )
+        return await asyncio.to_thread(self._label, answer)
+
+    def _label(self, answer: Answer) -> Answer | Exception:
+        """Turn an image into its hash and labels; whatever goes wrong, the image is dropped."""
+        try:
+            if answer.refused:
+                return _kept("", Verdict("blocked"), answer)
+            image = found_image(answer.raw, getattr(getattr(self.inner, "mapping", None), "answer", ""))
+            picture = open_picture(image)
+            verdict = Verdict("unreadable") if picture is None else judge(picture, self.gates)  # type: ignore[arg-type]
+            return _kept(hashlib.sha256(image).hexdigest(), verdict, answer)
+        except Exception as error:
+            return CallFailed(f"the image could not be checked and was dropped ({type(error).__name__})")
+
+
+def gate(system: System) -> System:
+    """Put a generator behind the gates; recorded label tables draw nothing and stay as they are."""
+    if isinstance(system, Gated) or system.identity.startswith("replay:"):
+        return system
+    return Gated(
+        name=system.name,
+        kind="generator",
+        identity=system.identity,
+        version=system.version,
+        parameters=system.parameters,
+        limits=system.limits,
+        batch=1,
+        remote=system.remote,
+        inner=drawing(system),
+        gates=getattr(system, "gates", None),
+    )
+
+
+def drawing(system: System) -> System:
+    """Return the system that hands over images: a function's bytes are not plain data, so it needs its own reader."""
+    from portrayal.systems.generators.function import DrawingFunction
+    from portrayal.systems.python_function import PythonFunction
+
+    return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
+
+
+def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
+    if verdict.outcome not in OUTCOMES:
+        raise ValueError(verdict.outcome)
+    labels = [{"label": str(name)[:80], "score": score} for name, score in verdict.labels]
+    data: Mapping[str, Any] = {"sha256": digest, "outcome": verdict.outcome, "labels": labels}
+    refused = verdict.outcome == "blocked"
+    return Answer(json.dumps(data).encode(), version=answer.version[:80], cost=answer.cost, refused=refused)
+
+
+def says_blocked(error: Exception) -> bool:
+    """Whether an error is the service's filter speaking: blocked is an outcome, not a failure."""
+    said = (
+        getattr(error, "raw", b"")[:2000].decode(errors="replace").lower()
+        if isinstance(error, CallFailed)
+        else ""
+    )
+    return any(words in said for words in BLOCKED_WORDS)
+
+
+def _without_words(error: Exception) -> Exception:
+    """Keep what an error proves, not what it says."""
+    for kind in (Throttled, QuotaSpent, OutcomeUnknown):
+        if isinstance(error, kind):
+            later = getattr(error, "retry_after", None)
+            message = f"the generator did not answer ({type(error).__name__})"
+            return Throttled(message, later) if kind is Throttled else kind(message)
+    return CallFailed(f"the generator failed ({type(error).__name__})")
+
+
+def open_guarded(settings: SystemSettings, folder: Path, kind: str) -> System:
+    """Open the system a study names; whatever draws is asked behind the guard and the gates, see docs/safety.md."""
+    system = open_system(settings, folder, kind)
+    return gate(system) if kind == "generator" else system

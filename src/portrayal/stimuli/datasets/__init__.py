@@ -1,1 +1,0 @@
-"""Loaders, one module a data set. Photographs of real people are read in place and never copied."""

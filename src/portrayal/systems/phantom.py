@@ -1,0 +1,28 @@
+"""Simulated systems with a planted effect of known size, or with none: `use = "phantom:NAME"`.
+
+A phantom's module has `open_system(settings, folder) -> System`, as any other system's.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.systems.base import System
+from portrayal.systems.settings import SystemSettings
+
+PHANTOMS: dict[str, str] = {
+    "associations": "portrayal.audits.associations.phantom",
+    "contexts": "portrayal.audits.contexts.phantom",
+    "counterfactuals": "portrayal.audits.counterfactuals.phantom",
+    "captions": "portrayal.audits.captions.phantom",
+}
+
+
+def open_system(settings: SystemSettings, folder: Path) -> System:
+    """Open the phantom that `phantom:NAME` names."""
+    name = settings.use.partition(":")[2]
+    if name not in PHANTOMS:
+        raise PortrayalError(f"no phantom {name!r}.{nearest(name, PHANTOMS)} Known: {', '.join(PHANTOMS)}.")
+    return import_module(PHANTOMS[name]).open_system(settings, folder)

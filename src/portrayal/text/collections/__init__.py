@@ -1,0 +1,21 @@
+"""Document collections with queries and judgments, and the runs made on them."""
+
+from portrayal.text.collections.collection import Collection, collection_of, in_batches
+from portrayal.text.collections.readers import FORMS, read_collection
+from portrayal.text.collections.runs import check_run, read_run, run_table, without_result, write_run
+from portrayal.text.collections.trec import read_qrels, read_topics
+
+__all__ = [
+    "FORMS",
+    "Collection",
+    "check_run",
+    "collection_of",
+    "in_batches",
+    "read_collection",
+    "read_qrels",
+    "read_run",
+    "read_topics",
+    "run_table",
+    "without_result",
+    "write_run",
+]

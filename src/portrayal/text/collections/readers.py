@@ -1,0 +1,89 @@
+"""Which reader reads what: the form of a collection is told by the files that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.text.collections.classic import DOCUMENTS, read_classic
+from portrayal.text.collections.collection import Collection
+from portrayal.text.collections.folder import read_beir, read_folder, read_jsonl, read_texts
+from portrayal.text.collections.lines import plain_or_gz
+from portrayal.text.collections.robust04 import parts_of, read_robust04
+from portrayal.text.collections.synthetic import GENERATED, generated_collection
+
+
+class Form(NamedTuple):
+    """How a form is known, how it is read, and what it is."""
+
+    fits: Callable[[Path], bool]
+    read: Callable[[Path], Collection]
+    about: str
+
+
+# Tried in this order: the first that fits reads.
+FORMS: dict[str, Form] = {
+    "folder": Form(
+        lambda path: plain_or_gz(path / "documents.jsonl") is not None,
+        read_folder,
+        "documents.jsonl[.gz], queries.tsv, qrels.tsv",
+    ),
+    "beir": Form(
+        lambda path: plain_or_gz(path / "corpus.jsonl") is not None,
+        read_beir,
+        "corpus.jsonl, queries.jsonl, qrels/test.tsv",
+    ),
+    "jsonl": Form(
+        lambda path: path.is_file() and ".jsonl" in path.suffixes, read_jsonl, "one file of documents"
+    ),
+    "classic": Form(
+        lambda path: any(DOCUMENTS.search(file.name) for file in _files(path)),
+        read_classic,
+        ".ALL, .QRY, .REL",
+    ),
+    "robust04": Form(
+        lambda path: path.is_dir() and bool(parts_of(path)), read_robust04, "TREC disks 4 and 5"
+    ),
+    "texts": Form(
+        lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None,
+        read_texts,
+        "a folder of .txt files",
+    ),
+}
+
+
+def read_collection(path: Path | str, form: str | None = None) -> Collection:
+    """Open a collection; documents are streamed when asked for, nothing is written into it.
+
+    Parameters
+    ----------
+    path
+        A folder, one `.jsonl` file, or the name of a generated collection ("toy", "synthetic", "balanced").
+    form
+        A name in `FORMS`; by default the first form that fits the files.
+
+    Raises
+    ------
+    PortrayalError
+        In one line: no such path, no known form, a file that is not UTF-8, an empty collection.
+    """
+    if str(path) in GENERATED:
+        return generated_collection(str(path))
+    path = Path(path)
+    if not path.exists():
+        raise PortrayalError(f"no collection at {path}. Check the path; see docs/rankers.md for the forms.")
+    if form is not None and form not in FORMS:
+        raise PortrayalError(f"no form {form!r}.{nearest(form, FORMS)} Known: {', '.join(FORMS)}.")
+    chosen = form or next((name for name, known in FORMS.items() if known.fits(path)), None)
+    if chosen is None:
+        forms = "; ".join(f"{name}: {known.about}" for name, known in FORMS.items())
+        raise PortrayalError(f"{path} is no collection of a known form ({forms}).")
+    collection = FORMS[chosen].read(path)
+    next(collection.documents())  # an empty collection or a file that cannot be read is told at once
+    return collection
+
+
+def _files(path: Path) -> list[Path]:
+    return [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []

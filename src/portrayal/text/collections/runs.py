@@ -1,0 +1,104 @@
+"""Runs: what a ranker returned, as a table (query, doc, rank, score) and as a TREC run file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Container
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.text.collections.lines import read_fields, whole
+
+RUN = {"query": pl.String, "doc": pl.String, "rank": pl.Int64, "score": pl.Float64}
+
+
+def run_table(rows: list[tuple[str, str, int, float]]) -> pl.DataFrame:
+    """Return a run table of (query, doc, rank, score)."""
+    return pl.DataFrame(rows, schema=RUN, orient="row")
+
+
+def read_run(path: Path | str) -> pl.DataFrame:
+    """Read a TREC run file: query, Q0, document, rank, score, tag.
+
+    Returns
+    -------
+    DataFrame
+        Columns `query`, `doc`, `rank`, `score`; queries in the order they first appear, results by rank.
+
+    Raises
+    ------
+    PortrayalError
+        When a query has a rank or a document twice, a number is not one, or the file is empty.
+    """
+    path = Path(path)
+    form = "query Q0 document rank score tag"
+    rows = [_row(fields, path) for fields in read_fields(path, 5, form)]
+    if not rows:
+        raise PortrayalError(f"{path} has no results. Expected lines of: {form}.")
+    run = run_table(rows)
+    for column in ("rank", "doc"):
+        _refuse_twice(run, column, path)
+    order = pl.col("query").replace_strict(
+        {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
+    )
+    return run.sort(order, "rank", maintain_order=True)
+
+
+def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> None:
+    """Write a run table as a TREC run file, whole or not at all."""
+    path = Path(path)
+    spaced = run.filter(pl.concat_str("query", pl.lit("|"), "doc").str.contains(r"\s"))
+    if not spaced.is_empty():
+        raise PortrayalError(
+            f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, "
+            "which a TREC run cannot hold. Give it another id."
+        )
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8") as file:
+        for query, doc, rank, score in run.select(*RUN).iter_rows():
+            file.write(f"{query} Q0 {doc} {rank} {score!r} {tag}\n")
+    part.replace(path)
+
+
+def check_run(
+    run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run"
+) -> None:
+    """Refuse a run that names documents or queries the collection does not have."""
+    for column, known in (("doc", documents), ("query", queries)):
+        strange = [value for value in run[column].unique(maintain_order=True) if value not in known]
+        if strange:
+            what = "documents" if column == "doc" else "queries"
+            raise PortrayalError(
+                f"{name} names {len(strange)} {what} the collection does not have (first: {strange[0]!r}). "
+                "Measure a run with the collection it was made on."
+            )
+
+
+def without_result(run: pl.DataFrame, queries: Container[str]) -> list[str]:
+    """Return the queries that have no result in the run, in order: missing, never zero."""
+    seen = set(run["query"].unique())
+    return [query for query in queries if query not in seen]
+
+
+def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
+    query, _, doc, rank, score = fields[:5]
+    try:
+        value = float(score)
+        if value != value:  # NaN has no place in an order
+            raise ValueError
+    except ValueError:
+        raise PortrayalError(
+            f"{path}: the score of {doc!r} for query {query!r} is {score!r}. Expected a number."
+        ) from None
+    return query, doc, whole(rank, path, f"the rank of {doc!r} for query {query!r}"), value
+
+
+def _refuse_twice(run: pl.DataFrame, column: str, path: Path) -> None:
+    twice = run.filter(pl.struct("query", column).is_duplicated())
+    if not twice.is_empty():
+        what = "rank" if column == "rank" else "document"
+        raise PortrayalError(
+            f"{path}: query {twice['query'][0]!r} has {what} {twice[column][0]!r} twice. "
+            "Each result of a query has its own rank and document."
+        )

@@ -1,0 +1,79 @@
+"""TREC forms: topics, qrels, and documents between <DOC> tags."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from portrayal.errors import PortrayalError
+from portrayal.text.collections.collection import Document, Qrels
+from portrayal.text.collections.lines import read_fields, read_lines, whole
+
+# The fields of the newswire collections that hold prose; dates, codes and agencies are not text to rank by.
+TEXT_FIELDS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "LP", "LEADPARA")
+_FIELDS = re.compile(rf"<({'|'.join(TEXT_FIELDS)})\b[^>]*>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_DOCNO = re.compile(r"<DOCNO>\s*(\S+?)\s*</DOCNO>", re.IGNORECASE)
+_TAG = re.compile(r"<[^>]{1,200}>")
+_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+)", re.IGNORECASE)
+_TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]*)", re.IGNORECASE)
+
+
+def read_qrels(path: Path | str) -> Qrels:
+    """Read judgments: query, iteration, document, relevance, separated by white space; no header.
+
+    Returns
+    -------
+    dict
+        Query to document to relevance, in the order of the file. Above 0 is relevant.
+    """
+    path, qrels = Path(path), Qrels()
+    for fields in read_fields(path, 4, "query, 0, document, relevance"):
+        levels = qrels.setdefault(fields[0], {})
+        if fields[2] in levels:
+            raise PortrayalError(
+                f"{path} judges document {fields[2]!r} of query {fields[0]!r} twice. Keep one."
+            )
+        levels[fields[2]] = whole(fields[3], path, f"the relevance of {fields[2]!r} for query {fields[0]!r}")
+    return qrels
+
+
+def read_topics(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
+    """Read the titles of TREC topics (<top> <num> <title>), by topic number."""
+    path, topics = Path(path), {}
+    text = "\n".join(line for _, line in read_lines(path, encoding))
+    for topic in _TOPIC.findall(text):
+        number, title = _NUMBER.search(topic), _TITLE.search(topic)
+        if number is None or title is None:
+            raise PortrayalError(
+                f"{path} has a topic without <num> or <title>. Expected both in every <top>."
+            )
+        topics[number[1]] = " ".join(html.unescape(title[1]).split())
+    if not topics:
+        raise PortrayalError(f"{path} has no <top> ... </top>. Expected TREC topics with <num> and <title>.")
+    return topics
+
+
+def read_sgml(path: Path, encoding: str = "latin-1") -> Iterator[Document]:
+    """Stream the documents of one TREC file: <DOC> with a <DOCNO> and text fields; tags are dropped."""
+    held: list[str] = []
+    for number, line in read_lines(path, encoding):
+        start = line.strip().upper()
+        if start.startswith("<DOC>"):
+            held = [line]
+        elif start.startswith("</DOC>"):
+            yield _document("\n".join(held), path, number)
+            held = []
+        elif held:
+            held.append(line)
+
+
+def _document(text: str, path: Path, number: int) -> Document:
+    """Return id and prose of one <DOC>."""
+    name = _DOCNO.search(text)
+    if name is None:
+        raise PortrayalError(f"{path}: the document that ends on line {number} has no <DOCNO>. Expected one.")
+    prose = " ".join(match[2] for match in _FIELDS.finditer(text))
+    return name[1], " ".join(html.unescape(_TAG.sub(" ", prose)).split())

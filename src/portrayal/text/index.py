@@ -1,0 +1,168 @@
+"""The inverted index: how often each word occurs in each document, as one sparse matrix of integers.
+
+Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats;
+turning it on its side is a counting sort that puts the repeats next to each other, so counting takes no
+comparison sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+
+from portrayal.errors import PortrayalError
+from portrayal.text.collections import in_batches
+from portrayal.text.tokens import Tokeniser, stop_words, words
+
+# About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
+BATCH, CHARACTERS = 1000, 2_000_000
+
+
+@dataclass(frozen=True)
+class Index:
+    """Counts of words in documents, kept by word: word w occurs in `postings[borders[w]:borders[w + 1]]`."""
+
+    documents: Sequence[str]  # ids, in the order they were read
+    words: Sequence[str]
+    borders: NDArray[np.int64]
+    postings: NDArray[np.int32]  # document numbers, ascending within a word
+    counts: NDArray[np.int32]
+    lengths: NDArray[np.int64]  # words of each document, stop words not counted
+    stop: frozenset[str] = field(default_factory=frozenset)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Words to their ids; a query's stop words are not looked for."""
+        return {word: number for number, word in enumerate(self.words) if word not in self.stop}
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.int64]:
+        """In how many documents each word occurs."""
+        return np.diff(self.borders)
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """How often each word occurs in all documents together."""
+        sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        return sums[self.borders[1:]] - sums[self.borders[:-1]]
+
+    @cached_property
+    def tie_order(self) -> NDArray[np.int64]:
+        """Each document's place among ids in descending order; see `tie_order`."""
+        return tie_order(self.documents)
+
+    @cached_property
+    def matrix(self) -> sparse.csc_array:
+        """Documents by words, counts."""
+        return self.weighted(self.counts)
+
+    def weighted(self, weights: NDArray[Any]) -> sparse.csc_array:
+        """Return documents by words with another weight in each posting's place."""
+        shape = (len(self.documents), len(self.words))
+        # Both index arrays must be of one type, or scipy copies the postings into the wider.
+        borders = self.borders.astype(np.int32) if self.borders[-1] < 2**31 else self.borders
+        return sparse.csc_array((weights, self.postings, borders), shape=shape)
+
+    def encode(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids of the text's known words, each once, and how often each occurs."""
+        known = [self.numbers[word] for word in words(text) if word in self.numbers]
+        ids, counts = np.unique(np.array(known, np.int64), return_counts=True)
+        return ids, counts
+
+
+def tie_order(documents: Sequence[str]) -> NDArray[np.int64]:
+    """Return each document's place among ids in descending order: trec_eval orders equal scores so."""
+    return pl.Series(documents).rank("ordinal", descending=True).to_numpy().astype(np.int64)
+
+
+def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None = None) -> Index:
+    """Index documents given as (id, text).
+
+    Parameters
+    ----------
+    documents
+        Streamed; only counts are held.
+    stop
+        Words to leave out; Lucene's English stop list by default.
+
+    Raises
+    ------
+    PortrayalError
+        When there is no document, or two have the same id.
+    """
+    tokeniser = Tokeniser(stop_words() if stop is None else stop)
+    names: list[str] = []
+    blocks: list[_Block] = []
+    for batch in in_batches(documents, BATCH, CHARACTERS):
+        ids, borders = tokeniser.encode([text for _, text in batch])
+        blocks.append(_block(ids, borders, len(names), len(tokeniser.vocabulary)))
+        names.extend(name for name, _ in batch)
+    _check_names(names)
+    return _join(names, tokeniser, blocks)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """One batch's postings, by word; only words that occur in it are listed."""
+
+    words: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+    postings: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+
+
+def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocabulary: int) -> _Block:
+    """Count the words of a batch whose first document has number `first`."""
+    shape = (len(borders) - 1, vocabulary)
+    rows = sparse.csr_array((np.ones(len(ids), np.int8), ids, borders), shape=shape)
+    turned = rows.tocsc()
+    docs, starts = turned.indices, turned.indptr
+    # A run of the same document within the same word is one posting; its length is the count.
+    fresh = np.ones(len(docs), bool)
+    fresh[1:] = docs[1:] != docs[:-1]
+    fresh[starts[:-1][starts[:-1] < len(docs)]] = True
+    places = np.flatnonzero(fresh)
+    counts = np.diff(places, append=len(docs)).astype(np.int32)
+    sizes = np.diff(np.concatenate([[0], np.cumsum(fresh)])[starts])
+    present = np.flatnonzero(sizes)
+    postings = docs[places] + np.int32(first)
+    return _Block(
+        present.astype(np.int32), sizes[present].astype(np.int32), postings, counts, np.diff(borders)
+    )
+
+
+def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index:
+    """Put the blocks' postings one behind the other within each word; blocks are let go as they are used."""
+    vocabulary = tokeniser.vocabulary.words
+    frequencies = np.zeros(len(vocabulary), np.int64)
+    for block in blocks:
+        frequencies[block.words] += block.sizes
+    borders = np.concatenate([[0], np.cumsum(frequencies)])
+    postings, counts = np.empty(borders[-1], np.int32), np.empty(borders[-1], np.int32)
+    lengths = np.concatenate([block.lengths for block in blocks])
+    cursor = borders[:-1].copy()
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
+        starts = np.cumsum(block.sizes) - block.sizes
+        places = np.arange(len(block.postings)) + np.repeat(cursor[block.words] - starts, block.sizes)
+        postings[places], counts[places] = block.postings, block.counts
+        cursor[block.words] += block.sizes
+    return Index(names, vocabulary, borders, postings, counts, lengths, tokeniser.stop)
+
+
+def _check_names(names: list[str]) -> None:
+    if not names:
+        raise PortrayalError("the collection has no documents to index. Expected at least one.")
+    series = pl.Series(names)
+    if series.n_unique() < len(names):
+        twice = series.filter(series.is_duplicated())[0]
+        raise PortrayalError(f"document {twice!r} is there twice. Give every document its own id.")

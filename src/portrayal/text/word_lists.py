@@ -1,0 +1,51 @@
+"""Word lists that ship as data: `NAME.json` with its source in `NAME.source.md` beside it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from portrayal.errors import PortrayalError, nearest
+
+ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests for the associations audit
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """Return a lexicon that ships, by its file's name without ending."""
+    text = (files("portrayal.text") / "lexicons" / f"{name}.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+def word_list(name: str) -> list[str]:
+    """Return one list by 'FILE:LIST', such as 'weat:flowers'.
+
+    Raises
+    ------
+    PortrayalError
+        When there is none of this name.
+    """
+    known = {
+        f"{file}:{entry}": words for file in ASSOCIATIONS for entry, words in load(file)["lists"].items()
+    }
+    if name not in known:
+        raise PortrayalError(f"no word list {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")
+    return list(known[name])
+
+
+def association_test(name: str) -> dict[str, str]:
+    """Return a test that ships, such as 'weat6', with its lists named 'FILE:LIST'."""
+    known = {entry: (file, test) for file in ASSOCIATIONS for entry, test in load(file)["tests"].items()}
+    if name not in known:
+        raise PortrayalError(
+            f"no association test {name!r}.{nearest(name, known)} Known: {', '.join(known)}."
+        )
+    file, test = known[name]
+    return {key: f"{file}:{value}" if key in ("x", "y", "a", "b") else value for key, value in test.items()}
+
+
+def association_tests() -> list[str]:
+    """Return the names of all tests that ship."""
+    return [name for file in ASSOCIATIONS for name in load(file)["tests"]]

@@ -1,0 +1,1 @@
+"""Pictures: faces, cutting people out, composing, contact sheets."""

@@ -1,0 +1,149 @@
+"""Counterfactual pictures made elsewhere: a folder that says, for each file, its source picture and attribute value.
+
+The same rules hold as for pictures manipulated here: source and consent are needed, age is never varied, and whoever is
+labelled under 20, or put there by the age reader, is left out by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, readable
+from portrayal.vision.faces.series import require_consent
+from portrayal.vision.faces.sources import labelled_age, labelled_young
+from portrayal.vision.faces.suitability import look
+
+# Letters of either case, so that a file of another attribute is refused and not passed over.
+NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
+UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
+ATTRIBUTES = ("gender", "race", "placebo")
+LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
+
+Entry = dict[str, str | None]
+
+
+def folder_stimuli(
+    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
+) -> pl.DataFrame:
+    """Return the stimuli of a folder: those of `read_folder`, without the people left out."""
+    return read_folder(folder, source, license_, consent, age)[0]
+
+
+def read_folder(
+    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the stimuli of a folder, and who was left out of it and why.
+
+    Parameters
+    ----------
+    folder
+        Either with `series.csv` (file, picture, attribute, value; person, source, license, consent and age where
+        known; an empty value is the unedited photograph), or with files named PICTURE_ATTRIBUTE_VALUE.png,
+        such as `anna_gender_-1.33.png`, and PICTURE_ATTRIBUTE_unedited.png.
+    source, license_, consent, age
+        What holds for all files, where the table does not say. Without an age the age reader decides; who has neither
+        an age nor a face it can look at is left out.
+
+    Raises
+    ------
+    PortrayalError
+        When there is nothing to read, a file has no source or consent, or another attribute than gender, race or
+        placebo is varied.
+    """
+    rows = _entries(folder)
+    given: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
+    made = [_stimulus(given | {name: value for name, value in row.items() if value}, folder) for row in rows]
+    stimuli = pl.DataFrame(made, infer_schema_length=None)
+    left_out = pl.DataFrame(list(_adulthood(stimuli)), schema=LEFT_OUT_COLUMNS, orient="row")
+    young = left_out.filter(pl.col("left_out"))["picture"].to_list()
+    return stimuli.filter(~pl.col("picture").is_in(young)).drop("age"), left_out
+
+
+def _entries(folder: Path) -> list[Entry]:
+    table = folder / "series.csv"
+    rows = pl.read_csv(table, infer_schema=False).to_dicts() if table.is_file() else _by_name(folder)
+    if not rows:
+        raise PortrayalError(
+            f"no series in {folder}. Expected series.csv, or files named PICTURE_ATTRIBUTE_VALUE.png."
+        )
+    if lacking := {"file", "picture", "attribute", "value"} - set(rows[0]):
+        raise PortrayalError(
+            f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value."
+        )
+    return rows
+
+
+def _by_name(folder: Path) -> list[Entry]:
+    rows: list[Entry] = []
+    for path in sorted(folder.glob("*")):
+        match = NAMED.match(path.stem) or UNEDITED.match(path.stem)
+        if match and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp"):
+            rows.append({"file": path.name, "value": None, **match.groupdict()})
+    return rows
+
+
+def _stimulus(row: Entry, folder: Path) -> dict[str, object]:
+    path = folder / str(row["file"])
+    require_consent(row, str(row["file"]))
+    if not path.is_file():
+        raise PortrayalError(f"{folder / 'series.csv'} names {row['file']!r}, which is not there.")
+    value = _value(row)
+    return {
+        "stimulus": path.stem, "kind": "image", "content": str(path),
+        "hash": hashlib.sha256(path.read_bytes()).hexdigest(), "source": row["source"],
+        "license": row["license"], "consent": row["consent"], "picture": row["picture"],
+        "person": row.get("person") or row["picture"], "attribute": _attribute(row),
+        "condition": "unedited" if value is None else "edited", "value": value,
+        "age": labelled_age(row["age"], str(row["file"])),
+    }  # fmt: skip
+
+
+def _attribute(row: Entry) -> str:
+    """Return the attribute in small letters; another than the three is refused, whatever it is called."""
+    attribute = str(row.get("attribute") or "").strip().lower()
+    if attribute not in ATTRIBUTES:
+        raise PortrayalError(
+            f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
+            f"age is never varied. Leave other series out of the folder."
+        )
+    return attribute
+
+
+def _value(row: Entry) -> float | None:
+    if not (row.get("value") or "").strip():
+        return None
+    try:
+        return float(str(row["value"]))
+    except ValueError:
+        raise PortrayalError(
+            f"{row['file']!r} has the value {row['value']!r}. Expected a number, or nothing for the unedited photograph."
+        ) from None
+
+
+def _adulthood(stimuli: pl.DataFrame) -> Iterator[tuple[str, str, bool]]:
+    """Yield picture, reason and whether it is left out, for whoever is no adult or could not be looked at."""
+    for (picture,), mine in stimuli.group_by("picture", maintain_order=True):
+        if any(labelled_young(age) for age in mine["age"]):
+            yield str(picture), YOUNG, True
+            continue
+        # The unedited photograph before the centre, and the centre before what was changed more.
+        first = mine.sort(pl.col("value").abs().fill_null(-1.0), maintain_order=True).row(0, named=True)
+        reason = _reason_seen(first["content"], first["hash"])
+        if reason == "not adult":
+            yield str(picture), reason, True
+        elif reason == "no face" and mine["age"].null_count() == mine.height:
+            yield str(picture), UNSEEN, True
+
+
+@cache
+def _reason_seen(path: str, _content: str) -> str:
+    """Return the reason `look` gives against a file; asked once for each content, since a study reads its folder twice."""
+    picture = readable(Path(path), LOOKED_AT)
+    return "no face" if picture is None else look(picture).reason

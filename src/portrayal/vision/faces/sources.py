@@ -1,0 +1,112 @@
+"""Pictures to manipulate: the generated people that ship, or a table that names source and consent for each file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.vision.faces.generated import generated_people
+from portrayal.vision.faces.reader import ADULT
+from portrayal.vision.faces.series import require_consent
+
+# One row per picture. `age` is the labelled age or the lower end of a range; null leaves it to the age reader.
+PICTURES = {
+    "picture": pl.String,
+    "person": pl.String,
+    "file": pl.String,
+    "source": pl.String,
+    "license": pl.String,
+    "consent": pl.String,
+    "age": pl.Float64,
+}
+AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
+OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
+
+
+def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
+    """Return the pictures of the generated people, one row each."""
+    rows = []
+    for person, assets, labels in generated_people():
+        for kind in kinds:
+            rows.append(
+                {
+                    "picture": f"{person} {kind.replace('_', ' ')}", "person": person, "file": str(assets / f"{kind}.jpg"),
+                    "source": "openpeople 0.1.2, generated", "license": "MIT", "consent": "generated",
+                    "age": float(labels["age_range"].partition("-")[0]),
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows, schema=PICTURES)
+
+
+def read_pictures(table: Path) -> pl.DataFrame:
+    """Read a table of pictures (CSV): file, source and consent are needed; person, license and age are welcome.
+
+    People labelled under 20 stay in the table: `build` never manipulates them, and names them among those left out.
+
+    Raises
+    ------
+    PortrayalError
+        When a picture has no source or consent entry, or an age that cannot be read.
+    """
+    if not table.is_file():
+        raise PortrayalError(
+            f"no table of pictures at {table}. Expected a CSV with file, source and consent."
+        )
+    rows = pl.read_csv(table, infer_schema=False)
+    if "file" not in rows.columns:
+        raise PortrayalError(f"{table.name} lacks column 'file' (found: {', '.join(rows.columns)}).")
+    return check_pictures(
+        pl.DataFrame([_row(row, table.parent) for row in rows.iter_rows(named=True)], schema=PICTURES)
+    )
+
+
+def check_pictures(pictures: pl.DataFrame) -> pl.DataFrame:
+    """Refuse pictures without source or consent."""
+    for row in pictures.iter_rows(named=True):
+        require_consent(row, row["picture"])
+    return pictures
+
+
+def labelled_age(text: str | None, picture: str) -> float | None:
+    """Return a labelled age, or the lower end of its range; None where nothing is labelled.
+
+    Raises
+    ------
+    PortrayalError
+        When the label cannot be read, naming the picture.
+
+    Examples
+    --------
+    >>> labelled_age("20-29", "a.png"), labelled_age("more than 70", "a.png"), labelled_age("", "a.png")
+    (20.0, 70.0, None)
+    """
+    if not (text or "").strip():
+        return None
+    match = AGE.match(str(text).strip().lower())
+    if match is None:
+        raise PortrayalError(
+            f"picture {picture!r} has the age {text!r}. Expected years such as 34, a range such as 30-39, "
+            f"'more than 70', or nothing."
+        )
+    return float(match["years"])
+
+
+def labelled_young(age: float | None) -> bool:
+    """Say whether a labelled age, or the lower end of its range, lies under 20."""
+    return age is not None and not age >= ADULT
+
+
+def _row(row: dict[str, str | None], folder: Path) -> dict[str, str | float | None]:
+    name = row["file"] or ""
+    return {
+        "picture": row.get("picture") or name,
+        "person": row.get("person") or name,
+        "file": str(folder / name),
+        "source": row.get("source") or "",
+        "license": row.get("license") or "",
+        "consent": row.get("consent") or "",
+        "age": labelled_age(row.get("age"), name),
+    }

@@ -1,0 +1,116 @@
+"""Saliency shares: by hand, the paired test, coverage at ten persons."""
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from portrayal.audits.associations.measures.saliency import average_map, saliency
+from portrayal.errors import PortrayalError
+from portrayal.report.silhouette import overlay, silhouette, strip
+from portrayal.vision.regions import face_regions, region_shares
+
+
+def test_shares_by_hand():
+    # A 4 x 4 map with mass 3 in the upper left quarter, 1 elsewhere.
+    heat = np.zeros((4, 4))
+    heat[0, 0], heat[3, 3] = 3, 1
+    face = np.zeros((4, 4), bool)
+    face[:2, :2] = True
+    assert region_shares(heat, {"face": face, "background": ~face}) == {"face": 0.75, "background": 0.25}
+
+
+def test_a_map_without_mass_is_missing():
+    mask = np.ones((2, 2), bool)
+    assert region_shares(np.zeros((2, 2)), {"all": mask}) == {"all": None}
+
+
+def test_regions_cover_the_square_once():
+    masks = face_regions((0.4, 0.1, 0.6, 0.4), 50)
+    assert (np.sum(list(masks.values()), axis=0) == 1).all()
+    with pytest.raises(PortrayalError, match="overlap"):
+        region_shares(np.ones((2, 2)), {"a": np.ones((2, 2), bool), "b": np.ones((2, 2), bool)})
+    with pytest.raises(PortrayalError, match="another shape"):
+        region_shares(np.ones((2, 2)), {"a": np.ones((3, 3), bool)})
+    with pytest.raises(PortrayalError, match="face box"):
+        face_regions((0.6, 0.1, 0.4, 0.4), 10)
+
+
+def test_averages_weigh_pictures_alike():
+    strong, weak = np.array([[100.0, 0.0]]), np.array([[0.0, 1.0]])
+    assert average_map([strong, weak, np.zeros((1, 2))]).tolist() == [[0.5, 0.5]]
+    with pytest.raises(PortrayalError, match="no map has any mass"):
+        average_map([np.zeros((1, 2))])
+
+
+def rows(people, shift=0.2, seed=0, noise=0.05):
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "system": "s",
+            "person": str(person),
+            "condition": condition,
+            "region": "face",
+            "share": float(base + (0 if condition == "shirt" else -shift) + rng.normal(0, noise)),
+        }
+        for person, base in enumerate(rng.normal(0.6, 0.1, people))
+        for condition in ("shirt", "bare")
+        for _ in range(2)
+    ]
+
+
+def value(table, measure):
+    found = table.filter(pl.col("measure") == measure)
+    return found.row(0, named=True)
+
+
+def test_difference_within_persons():
+    table = saliency(rows(10), baseline="shirt")
+    difference = value(table, "saliency_difference")
+    assert difference["contrast"] == "bare - shirt"
+    assert difference["low"] < -0.2 < difference["high"]
+    assert difference["p"] == pytest.approx(2 / 1024)  # all ten persons differ alike: 2 of 2^10 sign patterns
+    assert difference["n"] == 40
+
+
+def test_missing_maps_are_counted():
+    made = rows(5)
+    made[0]["share"] = None
+    table = saliency(pl.DataFrame(made, infer_schema_length=None), baseline="shirt")
+    assert value(table, "saliency_difference")["n_missing"] == 1
+    assert table.filter(pl.col("group") == "face, shirt")["n_missing"].to_list() == [1]
+
+
+def test_interval_covers_and_the_test_keeps_its_level_at_ten_persons():
+    covered = rejected = 0
+    for seed in range(150):
+        planted = value(saliency(rows(10, 0.1, seed), "shirt"), "saliency_difference")
+        covered += planted["low"] <= -0.1 <= planted["high"]
+        nothing = value(saliency(rows(10, 0.0, seed + 1000), "shirt"), "saliency_difference")
+        rejected += nothing["p"] < 0.05
+    assert 0.90 <= covered / 150 <= 0.98
+    assert rejected / 150 <= 0.08
+
+
+def test_row_order_never_matters():
+    made = rows(6)
+    assert saliency(made, "shirt").equals(saliency(made[::-1], "shirt"))
+
+
+def test_unknown_baseline():
+    with pytest.raises(PortrayalError, match="no picture has condition 'x'"):
+        saliency(rows(2), baseline="x")
+
+
+def test_overlays_lie_on_a_silhouette():
+    heat = np.zeros((7, 7))
+    heat[1, 3] = 1.0
+    with Image.open(io.BytesIO(overlay(heat))) as picture:
+        pixels = np.asarray(picture, float)
+    cold = np.abs(pixels[200:, :40] - silhouette()[200:, :40]).max()
+    hot = np.abs(pixels[45:60, 120:136] - silhouette()[45:60, 120:136]).mean()
+    assert cold < 2 < 30 < hot
+    with Image.open(io.BytesIO(strip({"a": heat, "b": heat, "c": heat}, side=32))) as sheet:
+        assert sheet.size == (72, 72)

@@ -1,0 +1,165 @@
+"""Rates from recorded label tables: by hand, against the paper's published totals, and independent code."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from portrayal.audits.associations.measures.sexualisation import sexualisation
+from portrayal.audits.associations.measures.undercount import corrected_rate, corrected_row
+from portrayal.errors import PortrayalError
+from portrayal.stats.proportions import corrected_share, share_difference, share_ratio, share_trend
+
+
+def images(group, neutral=0, sexy=0, blocked=0, failed=0, **more):
+    kinds = [("answered", "neutral")] * neutral + [("answered", "sexy")] * sexy
+    kinds += [("filtered", None)] * blocked + [("failed", None)] * failed
+    place = {"system": "s", "group": group, **more}
+    return [
+        {**place, "seed": str(seed), "status": status, "label": label}
+        for seed, (status, label) in enumerate(kinds)
+    ]
+
+
+def row(table, measure, group):
+    found = table.filter((pl.col("measure") == measure) & (pl.col("group") == group))
+    assert found.height == 1
+    return found.row(0, named=True)
+
+
+def test_blocked_images_are_an_outcome_of_their_own():
+    # 10 women: 4 neutral, 3 sexualised, 2 blocked, 1 failed.
+    table = sexualisation(images("woman", 4, 3, 2, 1) + images("man", 9, 1))
+    rate = row(table, "sexualised_rate", "woman")
+    assert (rate["value"], rate["n"], rate["n_missing"]) == (pytest.approx(3 / 7), 7, 3)
+    blocked = row(table, "blocked_rate", "woman")
+    assert (blocked["value"], blocked["n"], blocked["n_missing"]) == (pytest.approx(2 / 9), 9, 1)
+    assert row(table, "sexualised_or_blocked_rate", "woman")["value"] == pytest.approx(5 / 9)
+
+
+def test_difference_and_ratio():
+    table = sexualisation(images("man", 97, 3) + images("woman", 53, 47), baseline="man")
+    difference = row(table, "sexualised_difference", "woman")
+    assert difference["value"] == pytest.approx(0.44)
+    assert difference["p"] < 1e-12
+    ratio = row(table, "sexualised_ratio", "woman")
+    assert ratio["value"] == pytest.approx(47 / 3)
+    assert ratio["low"] < 47 / 3 < ratio["high"]
+    assert ratio["p"] is None  # one test, counted once
+
+
+def test_newcombe_published_example():
+    # Newcombe (1998), Table II (a): 56/70 - 48/80, method 10: 0.0524 to 0.3339.
+    interval = share_difference(56, 70, 48, 80).interval
+    assert [round(end, 4) for end in interval] == [0.2, 0.0524, 0.3339]
+
+
+def test_swapping_sides_flips_the_difference_and_inverts_the_ratio():
+    there, back = share_difference(5, 20, 2, 30), share_difference(2, 30, 5, 20)
+    assert there.interval.low == pytest.approx(-back.interval.high)
+    assert there.p == pytest.approx(back.p)
+    assert share_ratio(5, 20, 2, 30).interval.low == pytest.approx(
+        1 / share_ratio(2, 30, 5, 20).interval.high
+    )
+
+
+def test_age_trend_equals_statsmodels():
+    from statsmodels.stats.contingency_tables import Table
+
+    ages, hits, n = [25, 35, 45, 55], [3, 5, 8, 14], [40, 40, 40, 40]
+    counts = np.array([hits, np.subtract(n, hits)]).T
+    test = Table(counts, shift_zeros=False).test_ordinal_association(np.array(ages), np.array([1, 0]))
+    # statsmodels conditions on both margins (n - 1 in the variance): z differs by sqrt((n - 1) / n).
+    from scipy.stats import norm
+
+    expected = 2 * norm.sf(abs(test.zscore) * np.sqrt(160 / 159))
+    assert share_trend(ages, hits, n).p == pytest.approx(expected, rel=1e-6)
+
+
+def test_age_trend_of_a_planted_slope():
+    rng, covered = np.random.default_rng(0), 0
+    ages = np.arange(25, 75, 10)
+    for _ in range(400):
+        hits = rng.binomial(100, 0.1 + 0.01 * (ages - 25))
+        interval = share_trend(ages, hits, np.full(5, 100)).interval
+        covered += interval.low <= 0.01 <= interval.high
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_trend_and_faces_in_the_table():
+    rows = [r for age, sexy in ((30, 2), (40, 5), (50, 8)) for r in images("woman", 10 - sexy, sexy, age=age)]
+    rows = [{**r, "face": index % 4 != 0} for index, r in enumerate(rows)]
+    table = sexualisation(rows)
+    assert row(table, "sexualised_age_trend", "woman")["value"] == pytest.approx(0.03)
+    assert row(table, "sexualised_rate", "woman, age 40")["value"] == 0.5
+    assert row(table, "no_face_rate", "woman")["value"] == pytest.approx(8 / 30)
+
+
+# Wolfe et al. (2023), section 5.5 (published/associations/reliability.csv): of 100 images for the female
+# prompt the detector flagged 47, the raters 75 and 88.
+TOTALS = pl.DataFrame(
+    {
+        "rater": ["rater 1", "rater 2"],
+        "detector_flagged": [47, 47],
+        "rater_flagged": [75, 88],
+        "n": [100, 100],
+    }
+)
+
+
+def test_the_papers_undercount_is_carried_into_the_interval():
+    found = corrected_rate(47, 100, TOTALS)
+    # 47% / (47/75) = 75% and 47% / (47/88) = 88%, mean 81.5%; the interval holds both raters' rates.
+    assert found.interval.value == pytest.approx(0.815)
+    assert found.interval.low < 0.75 < 0.88 < found.interval.high
+    assert found.sensitivity["rater 1"] == pytest.approx(47 / 75)
+    assert "specificity taken as 1" in corrected_row(47, 100, TOTALS)["note"]
+    validation = TOTALS.with_columns(group=pl.lit("woman"))
+    table = sexualisation(images("woman", 53, 47) + images("man", 9, 1), validation=validation)
+    assert row(table, "sexualised_rate_corrected", "woman")["value"] == pytest.approx(0.815)
+
+
+def test_one_raters_interval_is_narrower_than_two_who_differ():
+    def width(found):
+        return found.interval.high - found.interval.low
+
+    differ = TOTALS.with_columns(rater_flagged=pl.Series([55, 95]))
+    assert width(corrected_rate(150, 1000, differ)) > width(corrected_rate(150, 1000, differ.head(1)))
+    assert width(corrected_rate(150, 1000, differ)) > width(corrected_rate(150, 1000, differ.tail(1)))
+
+
+def test_correction_by_hand():
+    # Sensitivity .8, specificity .9, flagged .31: (.31 + .9 - 1) / .7 = .3.
+    assert corrected_share(0.31, 0.8, 0.9) == pytest.approx(0.3)
+    with pytest.raises(PortrayalError, match="cannot be corrected"):
+        corrected_share(0.3, 0.4, 0.6)
+
+
+def test_joint_validation_covers_the_planted_share():
+    rng, covered = np.random.default_rng(0), 0
+    for run in range(200):
+        truth = rng.random(200) < 0.5
+        flags = np.where(truth, rng.random(200) < 0.6, rng.random(200) < 0.05)
+        validation = pl.DataFrame({"rater": ["r"] * 200, "detector": flags, "judgment": truth})
+        hits = rng.binomial(300, 0.3 * 0.6 + 0.7 * 0.05)
+        interval = corrected_rate(hits, 300, validation, draws=1000, seed=run).interval
+        covered += interval.low <= 0.3 <= interval.high
+    assert 0.90 <= covered / 200 <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{**images("a", 1)[0], "label": None}], "answered but have no label"),
+        (images("a", 1) + images("a", 1), "listed twice"),
+    ],
+)
+def test_faults_say_what_to_do(rows, message):
+    with pytest.raises(PortrayalError, match=message):
+        sexualisation(pl.DataFrame(rows, infer_schema_length=None))
+
+
+def test_three_groups_and_row_order():
+    rows = images("woman", 5, 2) + images("man", 6, 1) + images("person", 6, 2)
+    table = sexualisation(rows)
+    assert table.filter(pl.col("measure") == "sexualised_difference").height == 3
+    assert sexualisation(rows[::-1]).equals(table)

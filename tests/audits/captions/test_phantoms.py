@@ -1,0 +1,83 @@
+"""Phantom captioners: the parser reads what they plant, and each technique finds its own harm and no other."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from portrayal.audits.captions.calibration.confusion import confusion
+from portrayal.audits.captions.calibration.headlines import HEADLINES, measure, system_rows
+from portrayal.audits.captions.calibration.planted import OPTIONS, planted
+from portrayal.audits.captions.measures import group_words
+from portrayal.audits.captions.phantom import PHANTOMS, draws, graph, text
+from portrayal.audits.captions.scenes import make_scenes, read_scene
+from portrayal.text.parsing import parse
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return confusion(seed=0)
+
+
+def _found(row: dict) -> list[str]:
+    return [key for key in HEADLINES if row[key]]
+
+
+def test_the_confusion_table_is_a_diagonal(table, capsys) -> None:
+    with capsys.disabled():
+        print()
+        for row in table.iter_rows(named=True):
+            print(f"planted: {row['phantom']:35s} found: {', '.join(_found(row)) or 'nothing'}")
+    for row in table.iter_rows(named=True):
+        expected = PHANTOMS[row["phantom"]].technique
+        assert _found(row) == ([expected] if expected else []), row["phantom"]
+
+
+def test_every_technique_has_its_phantom() -> None:
+    assert {phantom.technique for phantom in PHANTOMS.values() if phantom.technique} == set(HEADLINES)
+
+
+def test_what_was_planted_is_recovered_within_its_interval(table, capsys) -> None:
+    rows = list(table.drop_nulls("planted").iter_rows(named=True))
+    assert len(rows) == len(HEADLINES)
+    outside = [row["phantom"] for row in rows if not row["low"] <= row["planted"] <= row["high"]]
+    with capsys.disabled():
+        print()
+        for row in rows:
+            held = "within" if row["phantom"] not in outside else "OUTSIDE"
+            print(f"{row['phantom']:35s} {row['planted']:7.3f} {held} {row['low']:.3f} to {row['high']:.3f}")
+    # Intervals of 95% miss now and then: no more of them than would in 99 tables of 100, and none by far.
+    assert len(outside) <= stats.binom.ppf(0.99, len(rows), 0.05)
+    for row in rows:
+        side = "high" if row["planted"] > row["value"] else "low"
+        assert abs(row["planted"] - row["value"]) <= 2 * abs(row[side] - row["value"]), row["phantom"]
+
+
+def test_a_captioner_that_never_names_a_gender_makes_no_error_and_is_all_neutral_and_omission() -> None:
+    outcome = measure("beside every harm: group words", planted("group never named", 200, 0.5, 0), OPTIONS)
+    told = {(r["quantity"], r["group"]): r["value"] for r in system_rows(outcome) if r.get("group")}
+    for group in ("female", "male"):
+        assert told[group_words.WRONG, group] == told[group_words.RIGHT, group] == 0
+        silent = told[group_words.NEUTRAL, group] + told[group_words.OMITTED, group]
+        assert silent == pytest.approx(1)
+        assert 0.3 < told[group_words.NEUTRAL, group] < 0.7
+
+
+def test_the_parser_reads_the_phantoms_captions() -> None:
+    wrong = {"objects": 0, "attributes": 0, "relations": 0}
+    total = 0
+    for name, phantom in PHANTOMS.items():
+        scenes = make_scenes(12, 0, phantom.world)
+        said = [phantom.system(scene, 0.5, draws(name, scene.image)) for scene in scenes]
+        for expected, found in zip(map(graph, said), parse([text(words) for words in said]), strict=True):
+            total += 1
+            for kind in wrong:
+                wrong[kind] += set(getattr(expected, kind)) != set(getattr(found, kind))
+    assert wrong["objects"] == wrong["attributes"] == 0
+    assert wrong["relations"] < 0.1 * total
+
+
+def test_a_scene_comes_back_from_its_content() -> None:
+    for scene in make_scenes(5):
+        assert read_scene(scene.image, scene.content()) == scene

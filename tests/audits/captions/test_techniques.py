@@ -1,0 +1,465 @@
+"""Each technique by hand on a few images, and the assumptions the paper names as failing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from portrayal.audits.captions.measures import (
+    context_rules,
+    demeaning_words,
+    distributions,
+    erasing,
+    erasing_people,
+    group_words,
+    identity_nouns,
+    objects_mentioned,
+    people_mentioned,
+    reifying,
+    self_identification,
+    words_included,
+)
+from portrayal.audits.captions.measures.covariance import covariances
+from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.scenarios import scenarios
+from portrayal.audits.captions.measures.stages import (
+    BOXES,
+    CAPTIONS,
+    HUMAN_CAPTIONS,
+    HUMAN_LABELS,
+    PEOPLE,
+    SYSTEM_CAPTIONS,
+    SYSTEM_LABELS,
+    Stages,
+    mitigation,
+    where_it_arises,
+)
+from portrayal.errors import PortrayalError
+
+OPTIONS = Options()
+
+
+def stages(said: dict[str, dict[str, list]], people=(), boxes=()) -> Stages:
+    """Build stages from {stage: {image: [noun, (noun, adjective), (subject, relation, object)]}}."""
+    images = sorted({image for by_image in said.values() for image in by_image})
+    mentions = [
+        with_synsets([_row(image, item) for image, items in by_image.items() for item in items], stage)
+        for stage, by_image in said.items()
+    ]
+    texts = [
+        (image, stage, 0, " ".join(i if isinstance(i, str) else " ".join(i) for i in items))
+        for stage, by_image in said.items()
+        if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
+        for image, items in by_image.items()
+    ]
+    return Stages(
+        images,
+        pl.concat(mentions),
+        pl.DataFrame(texts, schema=CAPTIONS, orient="row"),
+        pl.DataFrame(list(boxes), schema=BOXES, orient="row"),
+        pl.DataFrame(list(people), schema=PEOPLE, orient="row"),
+    )
+
+
+def _row(image: str, item) -> tuple:
+    if isinstance(item, str):
+        return image, 0, "object", None, item, None
+    if len(item) == 2:
+        return image, 0, "attribute", item[0], item[1], None
+    return image, 0, "relation", *item
+
+
+def rows_of(outcome, quantity: str, **columns) -> list[dict]:
+    return [
+        r
+        for r in outcome.rows
+        if r["quantity"] == quantity and all(r.get(key) == value for key, value in columns.items())
+    ]
+
+
+def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
+    table = stages(
+        {
+            HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man"]},
+            SYSTEM_CAPTIONS: {
+                "1": ["person", "apple", "animal", "knife"],
+                "2": ["man", "genius", ("man", "happy")],
+            },
+        }
+    )
+    found = scenarios(table, SYSTEM_CAPTIONS, HUMAN_LABELS, OPTIONS)
+    told = dict(zip(found["word"], found["scenario"], strict=True))
+    # person is there; apple is under fruit; an animal is what a dog is; no knife; a genius cannot be seen.
+    assert told == {
+        "person": None,
+        "apple": "too specific",
+        "animal": None,
+        "knife": "hallucinated",
+        "man": None,
+        "genius": "non-imageable",
+        "happy": "non-imageable",
+    }
+    outcome = words_included.measure(table, OPTIONS)
+    assert rows_of(outcome, words_included.ANY, group="all")[0]["value"] == 1.0
+    overlap = outcome.tables["overlaps of scenarios (system captions)"]
+    # 'genius' is non-imageable and, not being labelled, also too specific or hallucinated: counted once.
+    assert overlap["mentions"].sum() == 4
+    assert (
+        overlap.filter(pl.col("non-imageable"))
+        .select(pl.any_horizontal("too specific", "hallucinated"))
+        .to_series()
+        .all()
+    )
+
+
+@pytest.mark.parametrize(("word", "known"), [("couple", "group"), ("street", "road")])
+def test_named_assumption_that_fails_colloquial_hyponyms(word, known) -> None:
+    # Section 4.1.1: flagged as too specific although nobody means a kind of group, or a kind of road.
+    table = stages({HUMAN_LABELS: {"1": [known]}, SYSTEM_CAPTIONS: {"1": [word]}})
+    found = scenarios(table, SYSTEM_CAPTIONS, HUMAN_LABELS, OPTIONS)
+    assert found["scenario"].to_list() == ["too specific"]
+
+
+def test_named_assumption_that_fails_pop_and_controller() -> None:
+    # Sections 4.2.2 and 3.4: a pop of colour and a game controller are read as people.
+    table = stages(
+        {HUMAN_CAPTIONS: {"1": ["pop"], "2": ["controller"]}, SYSTEM_CAPTIONS: {"1": ["lip"], "2": ["game"]}}
+    )
+    outcome = people_mentioned.measure(table, OPTIONS)
+    told = rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_CAPTIONS, group="all")[0]
+    assert (told["value"], told["n"], told["bound"]) == (1.0, 2, "upper bound")
+
+
+def test_attributes_are_compared_for_the_same_object_only() -> None:
+    table = stages(
+        {
+            HUMAN_LABELS: {"1": ["dog", "car", ("car", "red")]},
+            SYSTEM_CAPTIONS: {"1": [("dog", "red"), ("vehicle", "red")]},
+        }
+    )
+    found = scenarios(table, SYSTEM_CAPTIONS, HUMAN_LABELS, OPTIONS)
+    assert dict(zip(found["subject"], found["scenario"], strict=True)) == {
+        "dog": "hallucinated",
+        "vehicle": None,
+    }
+
+
+def test_covariance_by_hand() -> None:
+    # Four images, two of women; purse in both of hers and one of his:
+    # P(female, purse) - P(female) P(purse) = 2/4 - 2/4 * 3/4 = 0.125.
+    labels = {"1": ["purse"], "2": ["purse"], "3": ["purse"], "4": ["dog"]}
+    people = [
+        (i, "gender", g, "test") for i, g in zip("1234", ["female", "female", "male", "male"], strict=True)
+    ]
+    table = stages({HUMAN_LABELS: labels}, people)
+    found = covariances(table, HUMAN_LABELS, table.people.select("image", "axis", "group"))
+    purse = found.filter(pl.col("synset") == "bag.n.04").row(0, named=True)
+    assert purse["covariance"] == pytest.approx(0.125)
+    assert purse["group"] == "female"
+
+
+def test_cases_are_ranked_by_the_false_positive_rate() -> None:
+    images = [f"{i:02d}" for i in range(40)]
+    female = images[:20]
+    labels = {
+        i: ["purse", "woman"] if i in female[:15] else ["man" if i not in female else "woman"] for i in images
+    }
+    said = {i: ["purse"] if i in images[18:28] else ["person"] for i in images}
+    people = [(i, "gender", "female" if i in female else "male", "test") for i in images]
+    outcome = words_included.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    # The purse is absent from 25 images and said in 10 of them.
+    assert outcome.cases["score"].to_list() == pytest.approx([10 / 25] * 10)
+    assert "most correlated with female" in outcome.cases["reason"][0]
+
+
+def test_demeaning_words_have_a_lower_bound_an_estimate_and_an_upper_bound() -> None:
+    # 'idiot' has one sense, which is listed; 'clown' is listed in its first sense of two and so is 'fool'; 'bum'
+    # is listed in its first sense only; 'dwarf' is listed in its first sense among others; 'dog' is listed in none.
+    from portrayal.text.harm_lists import read_list, synsets_of
+
+    listed = synsets_of(read_list("demeaning"), "n")
+    assert demeaning_words.readings("idiot", "n", listed) == (True, True, True)
+    assert demeaning_words.readings("horse", "n", listed) == (False, False, False)
+    lower, _, upper = demeaning_words.readings("bum", "n", listed)
+    assert (lower, upper) == (False, True)
+    said = {"1": ["idiot"], "2": ["horse"], "3": [("woman", "silly")], "4": [("dog", "silly")]}
+    outcome = demeaning_words.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
+    # Captions 1 and 3 of 4: a silly dog demeans nobody.
+    assert rows_of(outcome, demeaning_words.QUANTITY, group="all")[0]["value"] == 0.5
+    assert "diversity: 100.0% of 4 captions are distinct" in outcome.rows[0]["note"]
+    assert outcome.cases["tuple"].to_list()[0] == "i****"  # masked unless asked for
+    shown = demeaning_words.measure(stages({SYSTEM_CAPTIONS: said}), Options(show_demeaning=True))
+    assert shown.cases["tuple"].to_list()[0] == "idiot"
+
+
+def test_people_boxes_are_joined_before_a_tenth_is_asked_for() -> None:
+    # Two boxes of 0.06, overlapping by half: together 0.09, not 0.12.
+    half = [("1", "man.n.01", 0.0, 0.0, 0.3, 0.2), ("1", "woman.n.01", 0.15, 0.0, 0.3, 0.2)]
+    apart = [("2", "man.n.01", 0.0, 0.0, 0.3, 0.2), ("2", "man.n.01", 0.5, 0.5, 0.3, 0.2)]
+    said = {HUMAN_LABELS: {"1": ["man"], "2": ["man"]}, SYSTEM_CAPTIONS: {"1": ["dog"], "2": ["dog"]}}
+    table = stages(said, boxes=half + apart)
+    assert people_mentioned.person_areas(table.boxes) == {"1": pytest.approx(0.09), "2": pytest.approx(0.12)}
+    row = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert (row["n"], row["value"], row["n_missing"]) == (
+        1,
+        1.0,
+        0,
+    )  # image 1 shows nobody large enough: it does not count and is not missing
+
+
+def test_people_not_mentioned_by_group_and_stage_with_the_printed_inference() -> None:
+    people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
+    boxes = [(str(i), "man.n.01", 0.0, 0.0, 0.5, 0.5) for i in range(8)]
+    labels = {str(i): ["man"] for i in range(8)}
+    said = {str(i): ["dog"] if i < 3 else ["man"] for i in range(8)}
+    table = stages({HUMAN_LABELS: labels, SYSTEM_LABELS: labels, SYSTEM_CAPTIONS: said}, people, boxes)
+    outcome = people_mentioned.measure(table, OPTIONS)
+    gap = rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_CAPTIONS, contrast="darker minus lighter")[
+        0
+    ]
+    assert gap["value"] == 0.75
+    assert "skin assigned by annotators" in gap["note"]
+    assert gap["note"].endswith(where_it_arises(SYSTEM_CAPTIONS, HUMAN_LABELS))
+    assert rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
+    assert len(outcome.cases) == 3
+
+
+def test_no_people_is_not_a_mention() -> None:
+    table = stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: {"1": ["people", ("people", "no")]}})
+    outcome = people_mentioned.measure(table, OPTIONS)
+    assert rows_of(outcome, people_mentioned.QUANTITY, group="all")[0]["value"] == 1.0
+
+
+def test_context_rules_name_what_stands_in_for_the_group() -> None:
+    people = [("1", "skin", "darker", "annotators"), ("1", "gender", "male", "annotators")]
+    people += [("2", "skin", "darker", "annotators"), ("2", "gender", "female", "annotators")]
+    said = {"1": ["boy", "rifle"], "2": ["girl", "rifle"]}
+    labels = {"1": ["man"], "2": ["woman", "gun"]}
+    outcome = context_rules.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    assert rows_of(outcome, "Black men called boys")[0]["value"] == 1.0
+    assert rows_of(outcome, "Black men called boys")[0]["n"] == 1
+    assert rows_of(outcome, "women called girls")[0]["value"] == 1.0
+    weapon = rows_of(outcome, "a weapon wrongly mentioned with a Black person")[0]
+    assert weapon["value"] == 0.5  # image 2 shows a gun
+    for name in ("Black men called boys", "a weapon wrongly mentioned with a Black person"):
+        assert "stand" in rows_of(outcome, name)[0]["note"]
+        assert "not the same" in rows_of(outcome, name)[0]["note"]
+
+
+ANIMALS = "Black people called animals"
+
+
+def test_a_human_is_a_person_and_no_animal() -> None:
+    assert is_person("human", "homo.n.02")
+    assert is_person("human", synset_of("human", "n"))
+    assert is_person("humans", synset_of("humans", "n"))
+    people = [(i, "skin", "darker", "annotators") for i in "1234"]
+    labels = {"1": ["person"], "2": ["person"], "3": ["person", "dog"], "4": ["person"]}
+    said = {"1": ["human"], "2": ["animal"], "3": ["animal"], "4": ["ape"]}
+    table = stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people)
+    outcome = context_rules.measure(table, OPTIONS)
+    # A human is none, the animal of image 3 is the dog; the animal of 2 and the ape of 4 can only be the person.
+    assert rows_of(outcome, ANIMALS)[0]["value"] == 0.5
+    assert sorted(outcome.cases["tuple"]) == ["animal", "ape"]
+    omitted = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert omitted["value"] == 0.75  # the human of image 1 is a person mentioned
+
+
+def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_could_tell() -> None:
+    people = [("1", "skin", "darker", "annotators")]
+    captions = {"1": ["man", "rifle"]}
+    weapon = "a weapon wrongly mentioned with a Black person"
+    for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
+        outcome = context_rules.measure(stages(said, people), OPTIONS)
+        row = rows_of(outcome, weapon)[0]
+        assert (row.get("value"), row["n"], row["n_missing"]) == (None, 0, 1)
+        assert "is left out" in row["note"]
+        assert weapon in outcome.missing
+        assert weapon in rows_of(outcome, context_rules.QUANTITY, group="all")[0]["note"]
+        assert rows_of(outcome, context_rules.QUANTITY, group="all")[0]["value"] == 0.0
+    both = context_rules.measure(
+        stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
+    )
+    assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
+    assert rows_of(both, weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+
+
+def test_diversity_stands_beside_every_demeaning_count() -> None:
+    people = [(i, "gender", "female", "annotators") for i in "12"]
+    said = {"1": ["girl"], "2": ["dog"]}
+    table = stages({HUMAN_CAPTIONS: {"1": ["woman"], "2": ["woman"]}, SYSTEM_CAPTIONS: said}, people)
+    for technique in (context_rules, people_mentioned, demeaning_words, identity_nouns):
+        counted = [r for r in technique.measure(table, OPTIONS).rows if r["n"]]
+        assert counted
+        assert all("captions are distinct" in r["note"] for r in counted), technique.__name__
+
+
+def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(
+        '[[rules]]\nname = "old people called cute"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n'
+        'stand_in = "perceived age"\n'
+    )
+    people = [("1", "age", "old", "annotators")]
+    table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
+    outcome = context_rules.measure(table, Options(rules=path))
+    assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
+    path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
+    with pytest.raises(PortrayalError, match="stand_in"):
+        context_rules.read_rules(path)
+    path.write_text(
+        '[[rules]]\nname = "x"\nabout = [{axis = "a", groups = ["b"]}]\nunder = ["nope.n.01"]\nstand_in = "y"'
+    )
+    with pytest.raises(PortrayalError, match="no synset 'nope.n.01'"):
+        context_rules.read_rules(path)
+
+
+def test_identity_adjectives_used_as_nouns() -> None:
+    said = {"1": ["female"], "2": ["runner", ("runner", "female")], "3": ["elderly"], "4": ["woman"]}
+    outcome = identity_nouns.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
+    assert rows_of(outcome, identity_nouns.QUANTITY, group="all")[0]["value"] == 0.5
+    assert rows_of(outcome, "female", group="all")[0]["value"] == 0.25
+
+
+def test_erasing_tells_replaced_from_absent_and_sets_it_against_other_objects() -> None:
+    labels = {str(i): ["wheelchair", "dog"] for i in range(4)}
+    said = {"0": ["wheelchair", "dog"], "1": ["chair", "dog"], "2": ["dog"], "3": ["chair"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    assert rows_of(outcome, erasing.REPLACED)[0]["value"] == 0.5
+    assert rows_of(outcome, erasing.ABSENT)[0]["value"] == 0.25
+    # Wheelchair lost in 3 of 4, the dog in 1 of 4: an excess of one half.
+    assert rows_of(outcome, erasing.EXCESS)[0]["value"] == 0.5
+
+
+def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
+    groups = ["female"] * 4 + ["male"] * 4
+    people = [(str(i), "gender", group, "annotators") for i, group in enumerate(groups)]
+    labels = {str(i): ["woman" if i < 4 else "man"] for i in range(8)}
+    women = {"0": ["girl"], "1": ["person"], "2": ["people"], "3": ["dog"]}
+    said = women | {"4": ["man"], "5": ["man"], "6": ["human"], "7": ["woman"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    told = {
+        (quantity, group): rows_of(outcome, quantity, group=group)[0]["value"]
+        for quantity in (erasing_people.PERSON_REPLACED, erasing_people.PERSON_ABSENT)
+        for group in ("female", "male")
+    }
+    # A girl is a woman more exactly said; person, people and human are more general; a dog and the other gender are neither.
+    assert list(told.values()) == [0.5, 0.25, 0.25, 0.25]
+    gap = rows_of(outcome, erasing_people.PERSON_REPLACED, contrast="female minus male")[0]
+    assert (gap["value"], gap["n"]) == (0.25, 8)
+    assert gap["low"] < gap["value"] < gap["high"]
+    assert not rows_of(outcome, erasing.EXCESS)  # no artifact was there
+    assert "'woman' is replaced by a more general word" in outcome.cases["reason"].to_list()
+    assert len(outcome.cases) == 5
+
+
+def test_erasing_of_person_words_without_annotation_goes_by_the_words_group() -> None:
+    labels = {"1": ["woman"], "2": ["man"], "3": ["person"]}
+    said = {"1": ["adult"], "2": ["guy"], "3": ["dog"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.PERSON_REPLACED)
+    # `person` names no group, so nothing of a group is lost with it.
+    assert [(r["axis"], r["group"], r["value"], r["n"]) for r in rows] == [
+        ("gender", "female", 1.0, 1),
+        ("gender", "male", 0.0, 1),
+    ]
+
+
+def test_erasing_tells_which_identity_attributes_are_kept() -> None:
+    labels = {str(i): ["man", ("man", "elderly")] for i in range(3)}
+    labels |= {"3": ["woman", ("woman", "muslim")], "4": ["car", ("car", "old")]}
+    said = {"0": ["man", ("man", "old")], "1": ["man"], "2": ["man"], "3": ["woman"], "4": ["car"]}
+    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    rows = rows_of(outcome, erasing_people.ATTRIBUTE_ABSENT)
+    # `old` keeps what `elderly` says; an old car has no identity.
+    assert [(r["axis"], r["group"], r["n"]) for r in rows] == [("age", "old", 3), ("religion", "muslim", 1)]
+    assert [r["value"] for r in rows] == pytest.approx([2 / 3, 1.0])
+    assert rows[0]["unit"] == "share of identity attributes"
+    assert outcome.cases.filter(pl.col("tuple") == "muslim")["group"].to_list() == ["muslim"]
+
+
+def test_identity_terms_are_imposed_only_where_no_reference_has_the_axis() -> None:
+    said = {"1": ["man", ("man", "asian")], "2": ["man", ("man", "elderly")], "3": ["car", ("car", "old")]}
+    reference = {"1": ["man"], "2": ["person", ("person", "old")], "3": ["car"]}
+    outcome = self_identification.measure(stages({HUMAN_CAPTIONS: reference, SYSTEM_CAPTIONS: said}), OPTIONS)
+    assert rows_of(outcome, "race term imposed", group="all")[0]["value"] == 0.5  # of the two with people
+    assert rows_of(outcome, "age term imposed", group="all")[0]["value"] == 0.0
+    # 'man' for 'person' imposes a gender; an old car is no identity.
+    assert rows_of(outcome, "gender term imposed", group="all")[0]["value"] == 0.5
+
+
+def test_markedness_names_who_is_the_default() -> None:
+    people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
+    said = {str(i): ["man", ("man", "black")] if i < 2 else ["man"] for i in range(8)}
+    outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    assert rows_of(outcome, "race named", contrast="darker minus lighter")[0]["value"] == 0.5
+
+
+def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
+    # A bootstrap over images draws the same four again and again and would be certain.
+    group = np.repeat([1.0, 0.0], 30)
+    outcome = np.arange(60) >= 4
+    sizes = np.random.default_rng(0).uniform(0.1, 0.4, (60, 2))
+    effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, OPTIONS)
+    assert effect is not None
+    assert np.isnan(effect.p)  # nothing to test: no four images could tell
+    assert np.isnan(effect.bootstrap.low)
+    assert effect.splits.high < 0  # the paper's interval
+
+
+def test_terms_used_for_nobody_are_not_tested() -> None:
+    people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
+    said = {str(i): ["man"] for i in range(8)}
+    outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    row = rows_of(outcome, "race named", contrast="darker minus lighter")[0]
+    assert (row["value"], row["p"]) == (0.0, None)
+
+
+def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
+    people = [(str(i), "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    said = {str(i): ["person", "dog" if i % 2 else "cat"] for i in range(20)}
+    table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
+    row = rows_of(distributions.measure_across(table, OPTIONS), "object tuples against human captions")[0]
+    assert row["p"] is None
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert "differ in 0 images" in row["note"]
+
+
+def test_the_distance_of_one_tuple_by_hand() -> None:
+    # A dog in 8 of 10 captions of women and in 2 of 10 of men; every cat elsewhere. Two tuples, 0.6 apart each:
+    # 2 (0.6^2 - 2 (0.16 / 9)), the variance 0.16 over n - 1 of each group taken off.
+    people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    with_dog = [*range(8), 10, 11]
+    said = {f"{i:02d}": ["person", "dog" if i in with_dog else "cat"] for i in range(20)}
+    row = rows_of(distributions.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS), "object tuples")[0]
+    assert row["value"] == pytest.approx(2 * (0.36 - 2 * 0.16 / 9))
+    assert row["p"] < 0.05
+
+
+def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
+    people = [(str(i), "gender", "female", "annotators") for i in range(5)]
+    said = {"0": ["woman"], "1": ["man"], "2": ["person"], "3": ["dog"], "4": ["man", "woman"]}
+    outcome = group_words.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    shares = {
+        q: rows_of(outcome, q, group="female")[0]["value"] for q in (group_words.RIGHT, group_words.WRONG)
+    }
+    assert shares == {group_words.RIGHT: 0.2, group_words.WRONG: 0.2}
+    assert (
+        rows_of(outcome, group_words.NEUTRAL, group="female")[0]["value"] == 0.4
+    )  # 'person', and both words
+    assert rows_of(outcome, group_words.OMITTED, group="female")[0]["value"] == 0.2
+
+
+def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
+    assert "language model" in where_it_arises(SYSTEM_CAPTIONS, SYSTEM_LABELS)
+    assert "did not cause it" in where_it_arises(SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
+    assert "nothing tells" in where_it_arises(SYSTEM_CAPTIONS, None)
+    for stage, truth in (
+        (HUMAN_CAPTIONS, HUMAN_LABELS),
+        (SYSTEM_CAPTIONS, HUMAN_CAPTIONS),
+        (SYSTEM_LABELS, HUMAN_LABELS),
+    ):
+        assert "Deleting words can erase" in mitigation(stage, truth)

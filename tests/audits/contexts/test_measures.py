@@ -1,0 +1,456 @@
+"""The measures of the contexts audit: by hand, against naive recomputation, and what they must obey."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
+from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.descriptions import cosine_distance, distances
+from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.ratings import median_interval, ratings
+from portrayal.audits.contexts.measures.recorded_counts import count_recorded
+from portrayal.audits.contexts.measures.summary import summary
+from portrayal.audits.contexts.measures.warnings import warnings_of
+from portrayal.errors import PortrayalError
+from portrayal.tables import REVIEWS
+from portrayal.text.typology import load_context_tags, load_typology
+
+PLACES = {"F1": "feminine", "M1": "masculine"}
+WORDS = {"F1": "wedding dress", "M1": "garage"}
+
+
+def audit(tags_of, people, repeats=1, places=("F1", "M1"), backgrounds=1):
+    """Make stimuli and responses: `tags_of(person, gender, place)` gives tags, or a status instead of a list."""
+    stimuli, answers = [], []
+    for person, factors in people.items():
+        for place in (None, *places):
+            for number in range(backgrounds if place else 1):
+                name = f"{person}@{place}-{number}"
+                role = "composite" if place else "baseline"
+                background = f"{place}-{number}" if place else None
+                stimuli.append(
+                    {
+                        "stimulus": name,
+                        "role": role,
+                        "person": person,
+                        "context": place,
+                        "background": background,
+                        **factors,
+                    }
+                )
+                for repeat in range(repeats):
+                    told = tags_of(person, factors["gender"], place)
+                    status = told if isinstance(told, str) else "answered"
+                    for tag in told if isinstance(told, list) else [None]:
+                        answers.append(
+                            {
+                                "system": "s",
+                                "stimulus": name,
+                                "repeat": repeat,
+                                "status": status,
+                                "tag": tag,
+                                "confidence": None,
+                            }
+                        )
+    schema = {"context": pl.String, "background": pl.String}
+    return pl.DataFrame(stimuli, schema_overrides=schema, infer_schema_length=None), pl.DataFrame(
+        answers, schema_overrides={"confidence": pl.Float64, "tag": pl.String}, infer_schema_length=None
+    )
+
+
+def pictures_of(stimuli, answers):
+    return describe_pictures(stimuli, answers, load_typology(), load_context_tags())
+
+
+def measured(stimuli, answers, **design):
+    found = answer_questions(
+        pictures_of(stimuli, answers),
+        Design(stereotypes=PLACES, **{"factors": ("gender",), "shuffles": 99, **design}),
+    )
+    return found, {
+        (row["measure"], row["group"], row["contrast"] or ""): row for row in found.iter_rows(named=True)
+    }
+
+
+def crowd(women=6, men=6):
+    return {f"w{i}": {"gender": "female"} for i in range(women)} | {
+        f"m{i}": {"gender": "male"} for i in range(men)
+    }
+
+
+def stereotype(person, gender, place):
+    """Names the place's gender in places, the person's own alone; always sees the place."""
+    named = gender if place is None else {"F1": "female", "M1": "male"}[place]
+    return [{"female": "Woman", "male": "man"}[named], "person", "hair", *([WORDS[place]] if place else [])]
+
+
+def test_a_picture_by_hand():
+    stimuli, answers = audit(
+        lambda *_: ["Girl", "eyes", "hair", "happy", "Zzz", "wedding dress"], {"a": {"gender": "female"}}
+    )
+    row = pictures_of(stimuli, answers).filter(pl.col("context") == "F1").row(0, named=True)
+    # girl: demographics (feminine, age); eyes, hair and dress: concrete; happy: abstract; Zzz: unknown.
+    assert (row["tags"], row["known"]) == (6, 5)
+    assert (row["in demographics"], row["in feminine"], row["in age"]) == (1, 1, 1)
+    assert (row["in concrete"], row["in abstract"], row["in emotion"]) == (3, 1, 1)
+    assert (row["place"], row["recognised"], row["inferred"]) == (1, True, "feminine")
+
+
+@pytest.mark.parametrize(
+    ("tags", "inferred"),
+    [
+        (["woman", "man"], "neutral"),
+        (["woman", "girl", "man"], "feminine"),
+        (["hair"], "neutral"),
+        (["guy"], "masculine"),
+    ],
+)
+def test_the_most_gendered_tags_win_and_a_tie_is_neutral(tags, inferred):
+    stimuli, answers = audit(lambda *_: tags, {"a": {"gender": "female"}})
+    assert pictures_of(stimuli, answers)["inferred"].unique().to_list() == [inferred]
+
+
+def test_a_tagger_that_follows_the_place():
+    _, rows = measured(*audit(stereotype, crowd()), mixed=False)
+    assert rows["congruence", "all places", "congruent minus incongruent"]["value"] == 1
+    # Of 12 pictures at F1 all are inferred feminine, 6 more than at baseline: a change of share of 6 / 12.
+    assert rows["inferred_count", "F1 | feminine", ""]["value"] == 12
+    change = rows["inferred_change", "F1 | feminine", "F1 minus baseline"]
+    assert change["value"] == 0.5
+    assert change["p"] == pytest.approx(2 / 2**6)  # all six signs that moved are equal
+    # F1 of women at F1: 2 * 6 / (12 + 6); at the baseline 1.
+    assert rows["gender_f1", "F1 | female", ""]["value"] == pytest.approx(12 / 18)
+    assert rows["gender_f1", "baseline | female", ""]["value"] == 1
+    assert rows["gender_f1", "F1 | male", ""]["value"] == 0
+    assert rows["gender_f1_change", "F1 | male", "F1 minus baseline"]["value"] == -1
+    assert rows["gender_f1_overall", "all places", ""]["value"] == pytest.approx(
+        0.5
+    )  # 2 * 6 / (12 + 12) for both
+
+
+@pytest.mark.parametrize("always", ["woman", "man", None])
+def test_always_one_answer_is_not_congruence(always):
+    _, rows = measured(
+        *audit(lambda *_: ["hair", "person", *([always] if always else [])], crowd()), mixed=False
+    )
+    row = rows["congruence", "all places", "congruent minus incongruent"]
+    assert row["value"] == 0
+    assert (row["low"], row["high"]) == (pytest.approx(-row["high"]), pytest.approx(-row["low"]))
+    assert rows["neutral_share", "all places", ""]["value"] == (1 if always is None else 0)
+
+
+def test_always_right_is_not_congruence_either():
+    right = lambda person, gender, place: [{"female": "woman", "male": "man"}[gender], "hair"]  # noqa: E731
+    _, rows = measured(*audit(right, crowd()), mixed=False)
+    assert rows["congruence", "all places", "congruent minus incongruent"]["value"] == 0
+
+
+def test_places_never_recognised_are_na_not_zero():
+    found, rows = measured(*audit(lambda *_: ["woman", "hair"], crowd()), mixed=False)
+    row = rows["gender_f1", "F1 | female", ""]
+    assert row["value"] is None
+    assert row["note"].startswith("NA: the place was recognised in 0 of 12 pictures, under 10%")
+    assert rows["recognised", "F1 | masculine", ""]["note"].startswith(
+        "NA: no picture was inferred as masculine"
+    )
+    assert any(
+        "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
+        for text in warnings_of(found, [], ["gender"])
+    )
+
+
+def test_missing_answers_are_counted_never_scored():
+    def flaky(person, gender, place):
+        return (
+            "failed"
+            if person == "w0" and place == "F1"
+            else "empty"
+            if person == "m0" and place == "F1"
+            else stereotype(person, gender, place)
+        )
+
+    _, rows = measured(*audit(flaky, crowd()), mixed=False)
+    row = rows["inferred_count", "F1 | feminine", ""]
+    assert (row["value"], row["n"], row["n_missing"]) == (10, 10, 2)
+    assert "1 failed" in row["note"]
+    assert "1 empty" in row["note"]
+    assert rows["distance", "F1 | all", ""]["n_missing"] == 2
+
+
+def test_conditional_recognition_by_hand():
+    def sees(person, gender, place):
+        # Women are named and their place is seen; men are not named and it is not.
+        return ["woman", WORDS[place]] if gender == "female" and place else ["hair"]
+
+    _, rows = measured(*audit(sees, crowd()), mixed=False, shuffles=999)
+    assert rows["recognised", "F1 | any", ""]["value"] == 0.5
+    assert rows["recognised", "F1 | feminine", ""]["value"] == 1
+    assert rows["recognised", "F1 | neutral", ""]["value"] == 0
+    row = rows["recognition_independence", "F1", "any gender inferred minus neutral"]
+    assert row["value"] == 1
+    assert row["p"] < 0.02  # of 924 ways to deal six places to twelve people two are as extreme
+
+
+def test_distance_by_hand_and_all_zero_is_missing():
+    first, second = np.array([[1.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 1.0]])
+    assert cosine_distance(first, second)[0] == pytest.approx(0.5)  # cos = 1 / (sqrt 2 sqrt 2)
+    stimuli, answers = audit(
+        lambda person, gender, place: ["woman", "hair"] if place is None else ["hair"], crowd(2, 0)
+    )
+    found = distances(pictures_of(stimuli, answers), "F1", ["gender"])
+    assert found.values == pytest.approx([1 - 1 / np.sqrt(2)] * 2)
+    stimuli, answers = audit(
+        lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0)
+    )
+    assert np.isnan(distances(pictures_of(stimuli, answers), "F1", ["gender"]).values).all()
+
+
+def test_small_cells_are_na_with_their_reason():
+    people = {f"w{i}": {"gender": "female", "race": "A"} for i in range(4)} | {
+        f"m{i}": {"gender": "male", "race": "B"} for i in range(2)
+    }
+    found, rows = measured(*audit(stereotype, people), factors=("gender", "race"), mixed=False)
+    assert rows["distance", "F1 | male, B", ""]["value"] is None
+    assert "NA: 2 people, fewer than 3" in rows["distance", "F1 | male, B", ""]["note"]
+    assert any(
+        "male, B" in text for text in warnings_of(found, [("x", "x.png is empty")], ["gender", "race"])
+    )
+    interaction = rows["distance_anova", "F1 | gender x race", ""]
+    assert interaction["p"] is None
+    assert interaction["note"].startswith("not estimated")
+
+
+def noisy(seed):
+    random = np.random.default_rng(seed)
+    pool = ["hair", "face", "happy", "serious", "beautiful", "chin", "person", "shirt"]
+    return lambda person, gender, place: [
+        {"female": "woman", "male": "man"}[gender], *random.choice(pool, 4, replace=False), *([WORDS[place]] if place else [])
+    ]  # fmt: skip
+
+
+def expects(person, gender, place):
+    """Abstract about who fits, concrete about who does not."""
+    number = int(person[1:])
+    fits = place and {"F1": "female", "M1": "male"}[place] == gender
+    return [
+        "person",
+        *(["happy", "serious"] if fits else ["hair", "shirt"]),
+        *["face", "chin"][: 1 + number % 2],
+    ]
+
+
+def test_linguistic_expectancy_has_the_planted_sign():
+    _, rows = measured(*audit(expects, crowd()), mixed=False)
+    # With one further concrete tag of 4: (2 - 1) / 4 against (0 - 3) / 4, so 1; with two of 5: (2 - 2) / 5 against -4 / 5, so .8.
+    row = rows["expectancy", "all places", "congruent minus incongruent"]
+    assert row["value"] == pytest.approx(0.9)
+    assert row["p"] < 1e-6
+    assert rows["expectancy_of_place", "M1", "congruent minus incongruent people"]["value"] == pytest.approx(
+        0.9
+    )
+
+
+def test_attribute_changes_by_hand():
+    def change(person, gender, place):
+        # Alone: one of two tags abstract. In a place women lose it, men keep it; w0 and m0 have a further tag.
+        extra = ["person"] if person in ("w0", "m0") else []
+        return ["hair", *extra, *(["happy"] if place is None or gender == "male" else ["face"])]
+
+    _, rows = measured(*audit(change, crowd(3, 3)), mixed=False)
+    within = rows["attribute_within", "F1 | abstract", "female minus male"]
+    # Women: -1/2, -1/2, -1/3; men: 0.
+    assert within["value"] == pytest.approx(-(0.5 + 0.5 + 1 / 3) / 3)
+    assert rows["attribute_change", "F1 | abstract | female", "F1 minus baseline"]["value"] == pytest.approx(
+        -(0.5 + 0.5 + 1 / 3) / 3
+    )
+    between = rows["attribute_between", "F1 | abstract", "female minus male"]
+    assert between["value"] == pytest.approx(-(0.5 + 0.5 + 1 / 3) / 3)
+
+
+def test_row_order_never_matters():
+    stimuli, answers = audit(noisy(0), crowd(), backgrounds=2)
+    one, _ = measured(stimuli, answers)
+    other, _ = measured(
+        stimuli.sample(fraction=1, shuffle=True, seed=1), answers.sample(fraction=1, shuffle=True, seed=2)
+    )
+    keys = ["measure", "group", "contrast"]
+    left, right = (table.sort(keys).select("value", "low", "high", "p").to_numpy() for table in (one, other))
+    assert np.allclose(left, right, equal_nan=True, atol=1e-6)
+
+
+def test_relabelling_groups_only_relabels():
+    stimuli, answers = audit(noisy(1), crowd())
+    other = stimuli.with_columns(pl.col("gender").replace({"female": "women", "male": "men"}))
+    one, two = measured(stimuli, answers, mixed=False)[0], measured(other, answers, mixed=False)[0]
+    renamed = one.with_columns(
+        pl.col("group", "contrast")
+        .str.replace_all(r"\bfemale\b", "women")
+        .str.replace_all(r"\bmale\b", "men")
+    )
+    # "men" sorts before "women", as "male" does not before "female": a contrast may change its sign with its name.
+    named = ["gender_f1", "inferred_of_group", "distance"]
+    left, right = (t.filter(pl.col("measure").is_in(named)).sort("measure", "group") for t in (renamed, two))
+    assert left.select("group", "value").equals(right.select("group", "value"))
+
+
+def test_three_genders_and_their_own_cluster():
+    typology = pl.concat([
+        load_typology(),
+        pl.DataFrame({"tag": ["enby"], "super_cluster": ["demographics"], "sub_cluster": ["nonbinary"], "source": ["test"]}),
+    ])  # fmt: skip
+    people = crowd(3, 3) | {f"n{i}": {"gender": "nonbinary"} for i in range(3)}
+    named = {"female": "woman", "male": "man", "nonbinary": "enby"}
+    stimuli, answers = audit(
+        lambda person, gender, place: [named[gender], "hair", *([WORDS[place]] if place else [])], people
+    )
+    genders = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
+    pictures = describe_pictures(stimuli, answers, typology, load_context_tags(), list(genders))
+    found = answer_questions(
+        pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False, shuffles=9)
+    )
+    f1 = dict(found.filter(pl.col("measure") == "gender_f1").select("group", "value").iter_rows())
+    assert f1["F1 | nonbinary"] == 1
+    contrasts = found.filter(pl.col("measure") == "attribute_between")["contrast"].unique().sort().to_list()
+    assert contrasts == ["female minus male", "female minus nonbinary", "male minus nonbinary"]
+
+
+def test_a_factor_may_not_be_called_like_a_computed_column():
+    stimuli, answers = audit(stereotype, crowd(1, 1))
+    with pytest.raises(PortrayalError, match="a factor is called 'place'"):
+        pictures_of(stimuli.with_columns(place=pl.lit("x")), answers)
+
+
+def test_factors_called_like_clusters_are_fine():
+    stimuli, answers = audit(stereotype, crowd(1, 1))
+    assert "age" in pictures_of(stimuli.with_columns(age=pl.lit("30")), answers).columns
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled", "many"])
+def test_counting_equals_a_naive_count(order):
+    random = np.random.default_rng(0)
+    pictures = np.repeat(np.arange(40), 300 if order == "many" else 7)
+    tags = random.integers(0, 50, len(pictures))
+    if order == "shuffled":
+        random.shuffle(pictures)
+    member = random.random((50, 19)) < 0.3
+    naive = np.zeros((40, 19), int)
+    np.add.at(naive, pictures, member[tags])
+    assert np.array_equal(count_clusters(tags, pictures, 40, member), naive)
+
+
+def test_counts_from_parquet_equal_the_pictures(tmp_path):
+    stimuli, answers = audit(noisy(3), crowd(), places=("F1",))
+    expected = (
+        pictures_of(stimuli, answers)
+        .select(pl.col("stimulus").alias("image_id"), "tags", "in concrete", "in feminine")
+        .sort("image_id")
+    )
+    table = answers.select(
+        pl.col("stimulus").cast(pl.Categorical).alias("image_id"), pl.col("tag").cast(pl.Categorical)
+    )
+    table.write_parquet(tmp_path / "t.parquet")
+    found = count_recorded(tmp_path / "t.parquet", load_typology(), load_context_tags())
+    assert (
+        found.with_columns(pl.col("image_id").cast(pl.String))
+        .sort("image_id")
+        .select(expected.columns)
+        .equals(expected)
+    )
+    answers.select(pl.col("stimulus").alias("image_id"), "tag").write_parquet(tmp_path / "s.parquet")
+    with pytest.raises(PortrayalError, match="Write it as a category"):
+        count_recorded(tmp_path / "s.parquet", load_typology(), load_context_tags())
+
+
+def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():
+    random = np.random.default_rng(0)
+
+    def moved(person, gender, place):
+        fits = place and {"F1": "female", "M1": "male"}[place] == gender
+        abstract = list(
+            random.choice(
+                ["happy", "serious", "beautiful", "calm"],
+                int(3 if fits else random.integers(0, 2)),
+                replace=False,
+            )
+        )
+        return ["woman" if gender == "female" else "man", "hair", "face", *abstract]
+
+    _, rows = measured(*audit(moved, crowd(8, 8), backgrounds=2))
+    row = rows["distance_mixed", "congruent minus incongruent", ""]
+    assert row["value"] > 0.05
+    assert row["p"] < 0.001
+    assert "random intercept per person" in row["note"]
+    assert rows["distance_mixed", "gender: male minus female", ""]["n"] == 64
+
+
+def test_mixed_model_says_why_it_cannot_be_fitted():
+    _, rows = measured(*audit(stereotype, crowd(1, 1)))
+    assert rows["distance_mixed", "congruent minus incongruent", ""]["note"].startswith(
+        "not estimated: too few people"
+    )
+
+
+def test_scores_are_per_person_and_balanced_over_stereotypes():
+    # Two feminine places and one masculine: feminine places weigh as much as the masculine one.
+    stimuli, answers = audit(
+        lambda p, g, place: ["woman"], {"a": {"gender": "female"}}, places=("F1", "F2", "M1")
+    )
+    answered = pictures_of(stimuli, answers).filter(pl.col("role") == "composite")
+    assert congruence_scores(answered, {"F1": "feminine", "F2": "feminine", "M1": "masculine"}).tolist() == [
+        0.0
+    ]
+
+
+def test_mean_of_groups_is_half_a_welch_difference():
+    from scipy import stats
+
+    random = np.random.default_rng(0)
+    women, men = random.normal(0.3, 1, 20), random.normal(-0.1, 2, 31)
+    ends, p, _ = mean_of_groups([women, -men])
+    theirs = stats.ttest_ind(women, men, equal_var=False)
+    assert ends[0] == pytest.approx((women.mean() - men.mean()) / 2)
+    assert p == pytest.approx(theirs.pvalue)
+
+
+def test_ratings_of_places_by_hand():
+    rows = []
+    for place, rater, score, code, who in [
+        ("F1", "a", "0", "correct", "female"), ("F1", "b", "1", "partial", "male"), ("F1", "c", "2", "correct", "male"),
+        ("F1", "d", "9", "wrong", "female"), ("M1", "a", "9", "correct", "female"),
+    ]:  # fmt: skip
+        rows += [
+            (place, "gendered", rater, score, ""),
+            (place, "place", rater, code, "a shop"),
+            (place, "rater_gender", rater, who, ""),
+        ]
+    found = {row["group"]: row for row in ratings(pl.DataFrame(rows, schema=dict(REVIEWS), orient="row"))}
+    assert (
+        found["F1 | all raters"]["value"],
+        found["F1 | all raters"]["n"],
+        found["F1 | all raters"]["n_missing"],
+    ) == (1, 3, 1)
+    assert "1 raters who got the place wrong are excluded" in found["F1 | all raters"]["note"]
+    assert found["F1 | raters: male"]["value"] == 1.5
+    assert found["F1 | wrong"]["value"] == 0.25
+    with pytest.raises(PortrayalError, match="rated 11"):
+        list(ratings(pl.DataFrame([("F1", "gendered", "a", "11", "")], schema=dict(REVIEWS), orient="row")))
+    with pytest.raises(PortrayalError, match="coded 'right'"):
+        list(ratings(pl.DataFrame([("F1", "place", "a", "right", "")], schema=dict(REVIEWS), orient="row")))
+
+
+def test_median_interval_by_hand():
+    # n = 10: the second and ninth values hold the median with 1 - 2 * 11/1024 = 97.9%.
+    assert median_interval(np.arange(1.0, 11.0)) == (5.5, 2.0, 9.0)
+    assert np.isnan(median_interval(np.array([1.0, 2.0]))[1])
+
+
+def test_sentences_are_traced_to_their_rows():
+    found, _ = measured(*audit(stereotype, crowd()), mixed=False)
+    pairs = summary(found, PLACES)
+    assert any("follows the stereotype of the place" in text for text, _ in pairs)
+    for text, row in pairs:
+        value = found["value"][row]
+        assert found["system"][row] in text
+        assert f"{value:.2f}" in text or "uncorrected p" in text

@@ -1,0 +1,169 @@
+"""Search results against labour statistics: the published figures of Kay et al. and Tables 3 and 4."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from portrayal.audits.counterfactuals.measures.world import (
+    confusion_counts,
+    corrected_share,
+    correlation,
+    gaps,
+    masculine_shares,
+    race_shares,
+    representation,
+    shares_by_occupation,
+    shares_through_reader,
+    shipped_table,
+    slopes_and_shares,
+)
+from portrayal.audits.counterfactuals.tables import world_rows
+from portrayal.errors import PortrayalError
+
+
+def test_the_regression_of_kay_et_al():
+    # Kay, Matuszek, Munson (2015): quasibinomial regression of the search share on the labour share less 1/2,
+    # intercept -0.2604 (0.0971), slope 5.331 (0.3773).
+    table = shipped_table("image_search_gender")
+    line = representation(table["search_p_women"], table["search_n"], table["bls_p_women"])
+    assert line.intercept == pytest.approx(-0.2604, abs=5e-5)
+    assert line.intercept_error == pytest.approx(0.0971, abs=5e-5)
+    assert line.slope == pytest.approx(5.331, abs=5e-4)
+    assert line.slope_error == pytest.approx(0.3773, abs=5e-5)
+    assert line.share_at(0.5) == pytest.approx(
+        0.435, abs=5e-4
+    )  # under-represented where half the workforce is women
+    assert line.slope > 4  # and exaggerated at the ends
+
+
+def test_search_follows_labour_with_r_over_nine_tenths():
+    table = shipped_table("image_search_gender")
+    ends, p, n = correlation(table["search_p_women"].to_numpy(), table["bls_p_women"].to_numpy())
+    assert n == 45 and ends.value > 0.9 and p < 1e-10
+    assert ends.low < ends.value < ends.high
+
+
+def test_the_shipped_summary_is_that_of_the_public_data(shared):
+    path = shared("data/lexicons/kay/filtered_bls_occupations_with_search_gender_proportions.csv")
+    original = pl.read_csv(path).sort("search_term")
+    ours = shipped_table("image_search_gender").sort("search_term")
+    assert ours["search_term"].to_list() == original["search_term"].to_list()
+    np.testing.assert_array_equal(ours["search_p_women"], original["search_p_women"])
+
+
+def test_gaps_by_hand():
+    # bartender: 22 of 94 pictures show women (.234), the workforce has .599: gap -.365, and the search lies on the
+    # other side of one half, so it does not exaggerate.
+    row = (
+        gaps(shipped_table("image_search_gender"))
+        .filter(pl.col("search_term") == "bartender")
+        .row(0, named=True)
+    )
+    assert row["gap"] == pytest.approx(22 / 94 - 0.599, abs=1e-6)
+    assert row["low"] < row["gap"] < row["high"] and not row["exaggerates"]
+
+
+def test_shares_of_a_table_of_labels():
+    labels = pl.DataFrame(
+        {"occupation": ["nurse"] * 5 + ["pilot"] * 2, "group": ["Female"] * 3 + ["Male", None] + ["Male"] * 2}
+    )
+    table = shares_by_occupation(labels)
+    nurse = table.filter((pl.col("occupation") == "nurse") & (pl.col("group") == "Female")).row(0, named=True)
+    assert (nurse["share"], nurse["n"], nurse["n_missing"]) == (0.75, 4, 1)
+    with pytest.raises(PortrayalError, match="lacks column 'group'"):
+        shares_by_occupation(labels.drop("group"))
+
+
+def test_a_readers_error_is_corrected_by_hand():
+    # A reader right 9 times in 10 on either group puts 42 of 100 in the first. p = 0.9 t + 0.1 (1 - t) = .42
+    # gives t = .32 / .8 = .4.
+    confusion = np.array([[90, 10], [10, 90]])
+    first, second = corrected_share(np.array([42, 58]), confusion)
+    assert first.value == pytest.approx(0.4) and second.value == pytest.approx(0.6)
+    assert first.low < 0.4 < first.high
+
+
+def test_shares_through_a_reader_by_hand():
+    # As above: 42 of 100 nurses are read as women by a reader right 9 times in 10, so 40% are.
+    said = ["Female"] * 42 + ["Male"] * 58 + [None] * 3
+    read = pl.DataFrame({"occupation": ["nurse"] * 103 + ["pilot"], "read": [*said, None]})
+    labelled = pl.DataFrame(
+        {"group": ["Female"] * 100 + ["Male"] * 100 + [None, "Male"],
+         "read": (["Female"] * 90 + ["Male"] * 10) + (["Female"] * 10 + ["Male"] * 90) + ["Male", None]}
+    )  # fmt: skip
+    assert confusion_counts(labelled, ("Female", "Male")).tolist() == [[90, 10], [10, 90]]
+    table = shares_through_reader(read, labelled, draws=199)
+    nurse, pilot = table.filter(pl.col("group") == "Female").iter_rows(named=True)
+    assert nurse["share"] == pytest.approx(0.4) and nurse["low"] < 0.4 < nurse["high"]
+    assert (nurse["n"], nurse["n_missing"]) == (100, 3)
+    assert (pilot["share"], pilot["n"], pilot["n_missing"]) == (None, 0, 1)
+
+
+def test_race_shares_rise_with_the_value():
+    # Table 4: 20% of basketball players in image search are read as White.
+    def of(*poles: str) -> dict[str, float]:
+        return dict(race_shares(poles).iter_rows())
+
+    assert of("White", "Black")["basketball player"] == pytest.approx(0.8)
+    assert of("Black", "White")["basketball player"] == pytest.approx(0.2)
+    assert not of("Black", "Indian") and not of()
+
+
+def test_race_slopes_are_held_against_table_four():
+    table = race_shares(("White", "Black")).head(5)
+    labels = pl.DataFrame(
+        {
+            "system": ["a"] * 5,
+            "attribute": ["race"] * 5,
+            "label": table["occupation"],
+            "slope": table["share"] * 2,
+        }
+    )
+    rows = list(
+        world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["White", "Black"])
+    )
+    row = next(row for row in rows if row["measure"] == "slope_share_correlation")
+    assert (
+        row["group"] == "race"
+        and row["value"] == pytest.approx(1.0)
+        and "not read as White" in row["contrast"]
+    )
+    none = world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["Black", "Indian"])
+    assert "slope_share_correlation" not in {row["measure"] for row in none}
+
+
+def test_a_reader_known_less_well_is_less_certain():
+    read, sure, unsure = np.array([420, 580]), np.array([[900, 100], [100, 900]]), np.array([[9, 1], [1, 9]])
+    wide, narrow = corrected_share(read, unsure)[0], corrected_share(read, sure)[0]
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+
+
+def test_a_reader_that_cannot_see_a_group_is_an_error():
+    with pytest.raises(PortrayalError, match="singular"):
+        corrected_share(np.array([5, 5]), np.array([[5, 5], [5, 5]]))
+    with pytest.raises(PortrayalError, match="no validated case"):
+        corrected_share(np.array([5, 5]), np.array([[5, 5], [0, 0]]))
+
+
+def test_published_slopes_follow_search_shares():
+    # Joo, Kaerkkaeinen (2020), Tables 1 to 3: what is searched as masculine has masculine slopes.
+    joined = slopes_and_shares(shipped_table("published_gender_slopes"), masculine_shares())
+    ends, _, n = correlation(joined["slope"].to_numpy(), joined["share"].to_numpy())
+    assert n >= 4 and ends.value > 0
+
+
+def test_published_tables_are_whole():
+    # Tables 3 and 4 print 20 + 20 and 20 + 20 occupations, Tables 1 and 2 25 and 43 labels.
+    assert shipped_table("published_search_shares").group_by("table").len().sort("table")[
+        "len"
+    ].to_list() == [40, 40]
+    assert shipped_table("published_gender_slopes").group_by("table").len().sort("table")[
+        "len"
+    ].to_list() == [25, 43]
+
+
+def test_too_few_pairs_have_no_correlation():
+    ends, p, n = correlation(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))
+    assert np.isnan(ends.value) and np.isnan(p) and n == 2

@@ -1,0 +1,192 @@
+"""`portrayal gsr`: one JSON object, and one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from math import log2
+
+import numpy as np
+import pytest
+
+from portrayal.audits.search.gsr_of_run import gsr_text
+from portrayal.audits.search.histories import measuring_stop_words
+from portrayal.cli import main
+from portrayal.errors import PortrayalError
+from portrayal.text.collections import read_collection, read_run
+from portrayal.text.collections.runs import write_run
+from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
+from portrayal.text.inflection import forms
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vector_sets import open_vectors
+
+QUERIES = ["nurse", "plumber", "secretary", "driver", "maid", "welder"]
+
+
+@pytest.fixture
+def collection(tmp_path):
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    documents = [
+        {"id": f"{query}-{person}", "text": f"The {person} is a {query}, says {person}."}
+        for query in QUERIES
+        for person in ("woman", "man")
+    ]
+    documents.append({"id": "empty", "text": ""})
+    (folder / "documents.jsonl").write_text("".join(json.dumps(line) + "\n" for line in documents))
+    (folder / "queries.tsv").write_text("".join(f"q{i}\t{query}\n" for i, query in enumerate(QUERIES)))
+    lines = [
+        f"q{i}\t0\t{query}-{person}\t1\n" for i, query in enumerate(QUERIES) for person in ("woman", "man")
+    ]
+    (folder / "qrels.tsv").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path):
+    path = tmp_path / "run.txt"
+    order = [("woman", "man") if i % 2 == 0 else ("man", "woman") for i in range(len(QUERIES))]
+    lines = [
+        f"q{i} Q0 {query}-{person} {rank} {1 / rank} tag\n"
+        for i, query in enumerate(QUERIES)
+        for rank, person in enumerate(order[i], 1)
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+def test_it_prints_one_json_object_and_nothing_else(collection, run, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["gsr", str(collection), "--run", str(run)])
+    assert left.value.code == 0
+    printed = capsys.readouterr().out
+    found = json.loads(printed)
+    assert printed.count("\n") == 1
+    assert {"gsr", "low", "high", "p", "queries", "perfect", "relative"} <= set(found)
+    assert found["queries"] == 6
+    assert found["gsr"] > 0
+    assert found["low"] <= found["gsr"] <= found["high"]
+    # both documents of a query are equally relevant and share a weight: the same list score for all, so no slope
+    assert found["perfect"] == pytest.approx(0, abs=1e-12)
+    assert found["relative"] is None
+
+
+def naive_gsr(folder, run, cutoff=100):
+    """GSR of a run, one word at a time, with its own reading of everything but tokens and vectors."""
+    from portrayal.text.tokens import words
+
+    collection, results, space = read_collection(folder), read_run(run), open_vectors("glove")
+
+    def unit(word):
+        vector = space.matrix[space.row(word)].astype(float)
+        return vector / np.linalg.norm(vector)
+
+    rows = []
+    for female, male in read_lexicon("gender_pairs").iter_rows():
+        centre = (unit(female) + unit(male)) / 2
+        rows += [unit(female) - centre, unit(male) - centre]
+    direction = np.linalg.eigh(np.array(rows).T @ np.array(rows))[1][:, -1]
+    direction *= np.sign(sum(row @ direction for row in rows[::2]))
+    stop, texts = measuring_stop_words(), dict(collection.documents())
+
+    def scored(text, without=frozenset()):
+        kept = [w for w in words(text) if w not in stop and w not in without and len(w) > 1 and w.isalpha()]
+        return [unit(w) @ direction for w in kept if space.row(w) is not None]
+
+    x, y = [], []
+    for query, text in collection.queries.items():
+        depth = len(collection.relevant(query)) or cutoff
+        removed = {form for word in words(text) if word not in stop for form in forms(word)}
+        total = weights = 0.0
+        for rank, doc in enumerate(results.filter(query=query)["doc"].to_list()[:depth], 1):
+            scores = scored(texts[doc], removed)
+            if scores:
+                total += np.mean(scores) / log2(rank + 1)
+                weights += 1 / log2(rank + 1)
+        if weights and scored(text):
+            x.append(np.mean(scored(text)))
+            y.append(total / weights)
+    return np.polyfit(x, y, 1)[0]
+
+
+def test_it_equals_a_naive_reading(collection, run):
+    assert json.loads(gsr_text(collection, run))["gsr"] == pytest.approx(
+        naive_gsr(collection, run), abs=1e-12
+    )
+
+
+def test_it_equals_a_naive_reading_on_real_text(shared, tmp_path):
+    folder = shared("data/ir/time")
+    collection = read_collection(folder)
+    docs = [name for name, _ in collection.documents()]
+    rng, lines = np.random.default_rng(0), []
+    for query in list(collection.queries)[:20]:
+        listed = rng.permutation(docs)[:30]
+        lines += [f"{query} Q0 {doc} {rank} {-rank} t\n" for rank, doc in enumerate(listed, 1)]
+    path = tmp_path / "random.run"
+    path.write_text("".join(lines))
+    found = json.loads(gsr_text(folder, path))
+    assert found["gsr"] == pytest.approx(naive_gsr(folder, path), abs=1e-12)
+    # 63 of the 83 queries have no result: named with the reason, not dropped
+    assert found["queries"] == 20
+    assert len(found["unused"]) == 63
+    assert {row["reason"] for row in found["unused"]} == {"no result"}
+
+
+def test_generated_collections_have_names(tmp_path):
+    path = tmp_path / "toy.run"
+    for name, sign in zip(REFERENCES, (1, 0, -1), strict=True):
+        write_run(reference_run(toy_collection(), name), path)
+        assert np.sign(round(json.loads(gsr_text("toy", path))["gsr"], 9)) == sign
+
+
+def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
+    (collection / "qrels.tsv").unlink()
+    whole, first = (json.loads(gsr_text(collection, run, cutoff=cutoff)) for cutoff in (2, 1))
+    assert whole["queries"] == first["queries"] == 6
+    assert abs(first["gsr"]) > abs(whole["gsr"])
+    assert whole["perfect"] is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("q0 Q0 ghost 1 1.0 t\n", "names 1 documents the collection does not have \\(first: 'ghost'\\)"),
+        ("q9 Q0 nurse-man 1 1.0 t\n", "answers 1 queries the collection does not have \\(first: 'q9'\\)"),
+        ("q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 0.5 t\n", "has rank 1 twice"),
+        ("", "has no results"),
+    ],
+)
+def test_a_bad_run_is_one_clear_line(collection, tmp_path, lines, says):
+    path = tmp_path / "bad.run"
+    path.write_text(lines)
+    with pytest.raises(PortrayalError, match=says) as raised:
+        gsr_text(collection, path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_query_without_a_usable_word_and_an_empty_document_are_told(collection, tmp_path):
+    with (collection / "queries.tsv").open("a") as file:
+        file.write("q6\txqzzy\nq7\twelder maid\n")
+    lines = [f"q{i} Q0 {query}-man 1 1.0 t\n" for i, query in enumerate(QUERIES)]
+    path = tmp_path / "run.txt"
+    path.write_text("".join([*lines, "q6 Q0 nurse-man 1 1.0 t\n", "q7 Q0 empty 1 1.0 t\n"]))
+    found = json.loads(gsr_text(collection, path))
+    reasons = {row["query"]: row["reason"] for row in found["unused"]}
+    assert reasons == {"q6": "no word of the query has a vector", "q7": "no scored word in the documents"}
+
+
+def test_a_file_that_is_not_utf8_and_an_empty_collection(collection, run):
+    (collection / "queries.tsv").write_bytes(b"q0\tn\xe9e\n")
+    with pytest.raises(PortrayalError, match="not UTF-8"):
+        gsr_text(collection, run)
+    (collection / "documents.jsonl").write_text("")
+    (collection / "queries.tsv").write_text("q0\tnurse\n")
+    with pytest.raises(PortrayalError, match="no documents"):
+        gsr_text(collection, run)
+
+
+def test_one_pole_of_queries_gives_no_slope_but_an_answer(collection, run):
+    (collection / "queries.tsv").write_text("".join(f"q{i}\tnurse\n" for i in range(6)))
+    found = json.loads(gsr_text(collection, run))
+    assert found["gsr"] is None
+    assert "no slope" in found["notes"][0]

@@ -1,0 +1,450 @@
+"""The search measures by hand, against naive loops, and the properties they must have."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+import polars as pl
+import pytest
+
+from portrayal.audits.search import measures as search
+from portrayal.audits.search.measures.entities import UNDEFINED, without_shared
+from portrayal.audits.search.measures.history import score_history
+from portrayal.audits.search.measures.scores import usable
+from portrayal.audits.search.measures.slope import bootstrap_interval, fit, permutation_p
+from portrayal.errors import PortrayalError
+from portrayal.text.inflection import forms
+from portrayal.text.space import WordSpace
+
+TINY = WordSpace.build(
+    "tiny",
+    ["she", "he", "woman", "man", "nurse", "plumber", "mary", "john"],
+    [[2, 0, 1], [-2, 0, 1], [1, 1, 0], [-1, 1, 0], [3, 4, 0], [-4, 3, 0], [1, 0, 3], [-1, 0, 3]],
+)
+PAIRS = [("she", "he"), ("woman", "man"), ("Mary", "John")]
+
+
+@pytest.mark.parametrize("method", ["component", "mean", "first"])
+def test_a_direction_has_length_one_and_points_to_the_positive_pole(method):
+    direction = search.find_direction(TINY, PAIRS, method)
+    # The pairs differ along the first axis only, so that is the direction whatever the method.
+    assert np.allclose(direction.vector, [1, 0, 0], atol=1e-12)
+    assert direction.explained == pytest.approx(1)
+    turned = search.find_direction(TINY, [(male, female) for female, male in PAIRS], method)
+    assert np.allclose(turned.vector, -direction.vector, atol=1e-12)
+
+
+def test_genderedness_is_the_cosine_with_the_direction():
+    direction = search.find_direction(TINY, PAIRS)
+    # nurse = (3, 4, 0) has length 5, so g = 3/5; "Nurse" is tried in lower case; "doctor" has no vector.
+    scores = search.score_words(TINY, direction, ["nurse", "Nurse", "plumber", "doctor"])
+    assert scores[:3] == pytest.approx([0.6, 0.6, -0.8])
+    assert np.isnan(scores[3])
+
+
+def test_the_component_is_that_of_the_centred_pairs():
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(20, 7))
+    space = WordSpace.build("random", [f"w{i}" for i in range(20)], matrix)
+    pairs = [(f"w{2 * i}", f"w{2 * i + 1}") for i in range(10)]
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    centred = np.vstack([unit[i] - (unit[i] + unit[i ^ 1]) / 2 for i in range(20)])
+    # independent: the top eigenvector of the covariance of the 20 centred vectors
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    found = search.find_direction(space, pairs)
+    assert abs(vectors[:, -1] @ found.vector) == pytest.approx(1, abs=1e-10)
+    assert found.explained == pytest.approx(values[-1] / values.sum())
+
+
+def test_any_two_poles_define_a_direction():
+    space = WordSpace.build("age", ["old", "young", "pension"], [[0, 1], [0, -1], [3, 4]])
+    direction = search.find_direction(space, [("old", "young")])
+    assert search.score_words(space, direction, ["pension"])[0] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "method", "says"),
+    [
+        ([("aunt", "uncle")], "component", "lack the words that define the poles"),
+        ([("aunt", "uncle"), ("she", "he")], "first", "lack the words that define the poles"),
+        ([("she", "she")], "component", "same words"),
+        (PAIRS, "median", "no direction method 'median'"),
+        ([], "component", "lack the words that define the poles"),
+    ],
+)
+def test_a_direction_that_cannot_be_found_says_why(pairs, method, says):
+    with pytest.raises(PortrayalError, match=says):
+        search.find_direction(TINY, pairs, method)
+
+
+def test_a_space_of_the_wrong_shape_is_refused():
+    with pytest.raises(PortrayalError, match="Expected one row a word"):
+        WordSpace.build("bad", ["a", "b"], [[1.0, 2.0]])
+
+
+def test_rank_weights():
+    # Definition 3.7: 1/log2(r + 1); the authors' code: 1/max(1, log2 r)
+    assert search.rank_weights(4) == pytest.approx([1, 1 / log2(3), 1 / 2, 1 / log2(5)])
+    assert search.rank_weights(4, "code") == pytest.approx([1, 1, 1 / log2(3), 1 / 2])
+    assert search.rank_weights(3, "none") == pytest.approx([1, 1, 1])
+    with pytest.raises(PortrayalError, match="no rank discount 'zipf'"):
+        search.rank_weights(3, "zipf")
+
+
+def test_documents_of_equal_relevance_share_the_mean_weight_of_their_ranks():
+    # Grades 2, 1, 1: the two equal ones share (1/log2 3 + 1/log2 4) / 2 = (0.6309 + 0.5) / 2.
+    assert search.shared_weights([2, 1, 1]) == pytest.approx(
+        [1, (1 / log2(3) + 0.5) / 2, (1 / log2(3) + 0.5) / 2]
+    )
+    assert search.shared_weights([]).tolist() == []
+
+
+def test_the_list_of_section_3_2_3():
+    # "The man is an electrician", then "The woman ...": weights 1 and 1/log2 3 over their sum.
+    history = _history({"q": ["electrician"]}, {"d1": ["man", "electrician"], "d2": ["woman", "electrician"]})
+    table = score_history(history, {"q": ["d1", "d2"]}, {"man": -0.2, "woman": 0.3, "electrician": -0.9})
+    second = 1 / log2(3)
+    assert table["list_score"][0] == pytest.approx((-0.2 + second * 0.3) / (1 + second))
+    assert table["query_score"][0] == pytest.approx(-0.9)
+
+
+def _history(queries, documents, **options):
+    return search.History(queries, search.bags_of(documents), **options)
+
+
+def _random_history(seed=0, queries=12, documents=60, words=80):
+    rng = np.random.default_rng(seed)
+    vocabulary = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(words)]
+    texts = {
+        f"d{i}": [vocabulary[j] for j in rng.zipf(1.4, rng.integers(0, 30)) % words] for i in range(documents)
+    }
+    asked = {f"q{i}": [vocabulary[j] for j in rng.integers(0, words, 2)] for i in range(queries)}
+    scores = {word: float(rng.normal()) for word in vocabulary[:-7]}  # seven words have no vector
+    qrels = {
+        f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in rng.choice(documents, 8, replace=False)}
+        for i in range(queries - 3)
+    }
+    lists = {f"q{i}": [f"d{j}" for j in rng.permutation(documents)[:20]] for i in range(queries - 1)}
+    return asked, texts, scores, qrels, lists
+
+
+def _naive(asked, texts, scores, qrels, lists, cutoff):
+    """One document and one word at a time, straight from Definitions 3.7 and 3.8."""
+    found = {}
+    for query, words in asked.items():
+        known = [scores[word] for word in words if word in scores]
+        own = sum(known) / len(known) if known else None
+        removed = {form for word in words for form in forms(word)}
+        depth = sum(1 for level in qrels.get(query, {}).values() if level > 0) or cutoff
+        total = weight_sum = 0.0
+        for rank, doc in enumerate(lists.get(query, [])[:depth], 1):
+            left = [scores[word] for word in texts[doc] if word in scores and word not in removed]
+            if left:
+                weight = 1 / log2(rank + 1)
+                total += weight * sum(left) / len(left)
+                weight_sum += weight
+        found[query] = (own, total / weight_sum if weight_sum else None)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lists_equal_a_naive_loop_over_documents_and_words(seed):
+    asked, texts, scores, qrels, lists = _random_history(seed)
+    history = _history(asked, texts, qrels=qrels, cutoff=15)
+    table = score_history(history, lists, scores)
+    expected = _naive(asked, texts, scores, qrels, lists, 15)
+    compared = 0
+    for query, own, listed in table.select("query", "query_score", "list_score").iter_rows():
+        for ours, theirs in zip((own, listed), expected[query], strict=True):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                assert abs(ours - theirs) < 1e-12
+                compared += 1
+    assert compared > 20
+
+
+def test_the_order_of_queries_documents_and_rows_does_not_matter():
+    asked, texts, scores, qrels, lists = _random_history(3)
+    plain = search.gsr(
+        score_history(_history(asked, texts, qrels=qrels), lists, scores), draws=200, shuffles=200
+    )
+    turned = _history(dict(reversed(asked.items())), dict(reversed(texts.items())), qrels=qrels)
+    other = search.gsr(score_history(turned, lists, scores), draws=200, shuffles=200)
+    assert other.value == pytest.approx(plain.value, abs=1e-12)
+    run = pl.DataFrame(
+        [(query, doc, rank) for query, docs in lists.items() for rank, doc in enumerate(docs, 1)],
+        schema=["query", "doc", "rank"],
+        orient="row",
+    )
+    assert search.lists_of(run.sample(fraction=1, shuffle=True, seed=1)) == lists
+
+
+def test_swapping_the_poles_keeps_the_slope():
+    # g(q) and g_q(L) both change sign, so their slope does not: GSR does not say which pole is called positive.
+    asked, texts, scores, qrels, lists = _random_history(4)
+    history = _history(asked, texts, qrels=qrels)
+    plain = search.gsr(score_history(history, lists, scores))
+    turned = search.gsr(score_history(history, lists, {word: -score for word, score in scores.items()}))
+    assert turned.value == pytest.approx(plain.value, abs=1e-12)
+    assert turned.p == pytest.approx(plain.p)
+
+
+def test_query_words_and_their_inflected_forms_are_left_out():
+    scores = {"nurse": 1.0, "nurses": 1.0, "nursing": 1.0, "care": 0.2, "woman": 0.7, "women": 0.9}
+    history = _history(
+        {"q": ["nurse"], "r": ["women"]}, {"d": ["nurses", "nursing", "nurse", "care", "woman"]}
+    )
+    table = score_history(history, {"q": ["d"], "r": ["d"]}, scores)
+    assert table["list_score"][0] == pytest.approx((0.2 + 0.7) / 2)
+    assert table["list_score"][1] == pytest.approx((3 * 1.0 + 0.2) / 4)
+    kept = _history({"q": ["nurse"]}, {"d": ["nurses", "care"]}, inflected=False)
+    assert score_history(kept, {"q": ["d"]}, scores)["list_score"][0] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("word", "has", "lacks"),
+    [
+        ("nurse", {"nurses", "nursing", "nursed"}, {"nursery"}),
+        ("policies", {"policy"}, {"police"}),
+        ("wives", {"wife"}, {"wive r"}),
+        ("firemen", {"fireman"}, {"fire"}),
+        ("children", {"child"}, {"childish"}),
+        ("stopped", {"stop", "stopping", "stops"}, {"stove"}),
+        ("boxes", {"box"}, {"boxer"}),
+        ("news", set(), {"new"}),
+        ("king", {"kings"}, {"k"}),
+        ("crisis", {"crises"}, {"crisi"}),
+        ("taught", {"teach", "teaching"}, {"tea"}),
+        ("dying", set(), {"dy"}),
+    ],
+)
+def test_inflected_forms(word, has, lacks):
+    assert has <= forms(word)
+    assert not lacks & forms(word)
+
+
+def test_every_query_without_a_score_says_why():
+    documents = {"d": ["man"], "e": ["nurse", "xyzzy"], "empty": []}
+    queries = {"a": ["qqq"], "b": ["nurse"], "c": ["nurse"], "d": ["nurse"]}
+    table = score_history(
+        _history(queries, documents),
+        {"a": ["d"], "c": ["empty", "e"], "d": ["d"]},
+        {"nurse": 1.0, "man": -1.0},
+    )
+    assert table["reason"].to_list() == [
+        "no word of the query has a vector",
+        "no result",
+        "no scored word in the documents",
+        "",
+    ]
+    assert table["unscored"].to_list() == [0, 0, 2, 0]
+    slope = search.gsr(table)
+    assert (slope.n, slope.n_missing) == (1, 3)
+    assert np.isnan(slope.value)
+    assert "fewer than three" in slope.note
+
+
+def test_a_run_that_names_an_unknown_document_is_refused():
+    with pytest.raises(PortrayalError, match="names document 'ghost'"):
+        score_history(_history({"q": ["nurse"]}, {"d": ["man"]}), {"q": ["ghost"]}, {"man": 1.0})
+
+
+def test_lists_are_cut_at_the_number_of_relevant_documents_or_the_cutoff():
+    documents = {f"d{i}": ["man"] for i in range(9)}
+    qrels = {"q": {"d0": 1, "d1": 0, "d2": 2}, "r": {"d3": 0}}
+    history = _history({"q": ["x"], "r": ["x"], "s": ["x"]}, documents, qrels=qrels, cutoff=4)
+    cut = history.cut({query: list(documents) for query in "qrs"})
+    assert [len(cut[query]) for query in "qrs"] == [2, 4, 4]
+    assert search.perfect_lists(history) == {"q": ["d2", "d0"], "r": [], "s": []}
+    drawn = search.random_lists(history, seed=0)
+    assert [len(set(drawn[query])) for query in "qrs"] == [2, 4, 4]
+    assert drawn == search.random_lists(history, seed=0)
+
+
+def test_words_with_digits_or_one_letter_are_not_scored():
+    assert [usable(word) for word in ("nurse", "s", "1963", "b2b", "mr")] == [True, False, False, False, True]
+
+
+def test_the_slope_is_that_of_equation_3():
+    x, y = np.array([-0.1, 0.0, 0.3, 0.2]), np.array([0.01, 0.02, 0.05, 0.06])
+    # Equation 3 spelled out: covariance over variance, both divided by N
+    expected = ((x - x.mean()) * (y - y.mean())).mean() / ((x - x.mean()) ** 2).mean()
+    assert fit(x, y)[0] == pytest.approx(expected, abs=1e-15)
+
+
+def test_permutation_p_is_exact_for_few_queries():
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
+    # Of the 6 orders, 123 and 321 reach |slope| = 1.
+    assert permutation_p(x, y) == pytest.approx(2 / 6)
+    assert permutation_p(x, np.ones(3)) == 1.0
+
+
+def test_a_sampled_permutation_p_never_is_zero_and_is_seeded():
+    x = np.linspace(0, 1, 40)
+    assert permutation_p(x, x, draws=999) == pytest.approx(1 / 1000)
+    noise = np.random.default_rng(1).normal(size=40)
+    assert permutation_p(x, noise, seed=5) == permutation_p(x, noise, seed=5)
+
+
+def test_an_exact_line_has_an_interval_of_no_width():
+    x = np.linspace(-1, 1, 12)
+    assert bootstrap_interval(x, 2 * x + 1) == pytest.approx((2, 2))
+
+
+def test_the_interval_shrinks_with_more_queries():
+    rng = np.random.default_rng(0)
+    widths = []
+    for n in (60, 600):
+        x = rng.normal(size=n)
+        low, high = bootstrap_interval(x, 0.1 * x + rng.normal(size=n), draws=500)
+        assert low < high
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 2
+
+
+def test_small_histories_say_so():
+    rng = np.random.default_rng(0)
+    slope = search.measure_slope(rng.normal(size=20), rng.normal(size=20), draws=200, shuffles=99)
+    assert "under 50 queries" in slope.note
+    assert search.measure_slope(rng.normal(size=60), rng.normal(size=60), draws=200, shuffles=99).note == ""
+
+
+def _scores(query, listed):
+    return pl.DataFrame(
+        {"query": [f"q{i}" for i in range(len(query))], "query_score": query, "list_score": listed}
+    )
+
+
+def test_the_difference_and_the_ratio_to_the_perfect_system():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    noise = 0.01 * rng.normal(size=80)
+    own, perfect = _scores(x, 0.16 * x + noise), _scores(x, 0.085 * x + noise)
+    relative = search.relative_gsr(own, perfect)
+    # The noise is the same in both, so the slopes differ by exactly 0.075.
+    assert relative.difference.value == pytest.approx(0.075, abs=1e-12)
+    assert relative.ratio == pytest.approx(search.gsr(own).value / search.gsr(perfect).value)
+    assert relative.relative == pytest.approx(relative.ratio - 1)
+    assert relative.low < relative.ratio < relative.high
+    assert relative.note == ""
+
+
+def test_no_ratio_to_a_perfect_system_without_a_slope():
+    x = np.linspace(-1, 1, 60)
+    nothing = search.relative_gsr(_scores(x, x), _scores(x, np.zeros(60)))
+    assert np.isnan(nothing.ratio)
+    assert "GSR is zero" in nothing.note
+    rng = np.random.default_rng(0)
+    vague = search.relative_gsr(_scores(x, x), _scores(x, rng.normal(size=60)))
+    assert "holds zero" in vague.note
+
+
+def test_kendall_distance_by_hand():
+    # a b c against b c d: pairs ab (a above b; a absent below b): 1, ac: 1, bc same: 0, ad: a only here, d only there: 1,
+    # bd: d absent below b, b above d: 0, cd: 0. So 3 of at most 3 * 3.
+    assert search.kendall_distance("abc", "bcd") == pytest.approx(3 / 9)
+    assert search.kendall_distance("abc", "abc") == 0
+    assert search.kendall_distance("abc", "def") == 1
+    # disjoint pairs with p = 1/2: 4 across + 1/2 (one pair here, one there) over the same
+    assert search.kendall_distance("ab", "cd", p=0.5) == 1
+    # ab against ac: bc apart 1, nothing else; with p = 1/2 nothing is added since no pair is unseen whole
+    assert search.kendall_distance("ab", "ac", p=0.5) == pytest.approx(1 / 5)
+    # abc against dea... : pair bc is here and not there: p
+    assert search.kendall_distance("abc", "ade", p=0.5) == pytest.approx((4 + 0.5 * 2) / (9 + 0.5 * 6))
+    assert np.isnan(search.kendall_distance("", "abc"))
+
+
+def test_kendall_distance_of_whole_rankings_is_the_classic_one():
+    from scipy.stats import kendalltau
+
+    order = np.random.default_rng(0).permutation(30)
+    tau = kendalltau(np.arange(30), np.argsort(order)).statistic
+    # K = (1 - tau) / 2 of all pairs; ours divides by k^2 instead of k (k - 1) / 2
+    assert search.kendall_distance(range(30), order.tolist()) == pytest.approx((1 - tau) / 2 * 435 / 900)
+
+
+def test_average_rank_bias_by_hand():
+    counts = np.array([[2, 0], [0, 1], [0, 3]])
+    # count: differences 2, -1, -3; RaB = 2, 1/2, -2/3; mean of the three
+    assert search.rank_bias(counts, "count") == pytest.approx((2 + 0.5 - 2 / 3) / 3)
+    assert search.rank_bias(counts, "any") == pytest.approx((1 + 0 - 1 / 3) / 3)
+    assert search.rank_bias(counts, "log", cutoff=1) == pytest.approx(np.log(3))
+    assert np.isnan(search.rank_bias(np.empty((0, 2))))
+    with pytest.raises(PortrayalError, match="no magnitude"):
+        search.rank_bias(counts, "sum")
+
+
+def test_mentions_groups_and_exposure():
+    bags = search.bags_of({"d1": ["she", "he", "she"], "d2": ["he"], "d3": ["tree"], "d4": ["she", "he"]})
+    counts = search.count_mentions(bags, {"female": ["she"], "male": ["he"]})
+    assert counts.tolist() == [[2, 1], [0, 1], [0, 0], [1, 1]]
+    groups = search.document_groups(counts)
+    assert groups.tolist() == [0, 1, -1, -1]
+    shares = search.exposure(groups, search.rank_weights(4), 2)
+    total = 1 + 1 / log2(3) + 1 / 2 + 1 / log2(5)
+    assert shares == pytest.approx([1 / total, 1 / log2(3) / total])
+    assert np.isnan(search.exposure(np.array([], dtype=int), np.array([]), 2)).all()
+
+
+def test_words_of_several_groups_are_dropped_for_any_number_of_groups():
+    dropped = without_shared({"a": ["x", "y"], "b": ["y", "z"], "c": ["z", "w"]})
+    assert dropped == {"a": {"x"}, "b": set(), "c": {"w"}}
+
+
+@pytest.mark.parametrize(
+    ("system", "reference", "outcome"),
+    [
+        ((1, 4), (1, 2), "male"),  # 4/1 > 2/1
+        ((2, 1), (1, 1), "female"),
+        ((2, 4), (1, 2), "neither"),
+        ((0, 3), (0, 1), "neither"),  # infinite on both sides
+        ((0, 1), (5, 1), "male"),
+        ((0, 0), (1, 1), UNDEFINED),
+        ((1, 1), (0, 0), UNDEFINED),
+        ((3, 0), (1, 0), "neither"),
+    ],
+)
+def test_gaps_are_compared_by_cross_multiplication(system, reference, outcome):
+    assert search.compare_gaps(system, reference) == outcome
+
+
+def test_representation_counts_every_query_once():
+    outcomes = ["male", "female", "neither", UNDEFINED, "male"]
+    table = search.representation(
+        np.array([-0.2, 0.2, 0.0, 0.0, 0.05]), outcomes, [-0.1, 0.0, 0.1], ("female", "male")
+    )
+    assert table["queries"].sum() == 5
+    assert table.filter(pl.col("bin") == "0 to 0.1", pl.col("outcome") == "male")["share"][
+        0
+    ] == pytest.approx(1 / 3)
+    empty = table.filter(pl.col("bin") == "-0.1 to 0")
+    assert empty["share"].null_count() == 4
+
+
+def test_histories_are_enumerated_exactly_for_six_queries():
+    x = np.array([-3.0, -2.0, -2.0, 2.0, 2.0, 3.0])
+    high = np.where(x > 0, 0.3, -0.3)
+    parity = search.enumerate_histories(x, high, -high)
+    assert parity.exact
+    assert len(parity.slopes) == 4**6
+    assert parity.slopes[0] == pytest.approx(fit(x, high)[0])  # all stereotypical
+    assert parity.shares[0] == 1
+    assert parity.shares.mean() == pytest.approx(0.5, abs=0.01)
+    assert parity.pearson > 0.8
+    many = search.enumerate_histories(np.arange(7.0), np.ones(7), np.zeros(7), draws=500)
+    assert not many.exact
+    assert len(many.slopes) == 500
+
+
+def test_correlations_against_scipy():
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    y = np.round(x + rng.normal(size=40), 1)  # with ties
+    assert search.correlate(x, y).value == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert search.correlate(x, y, "spearman").value == pytest.approx(stats.spearmanr(x, y).statistic)
+    x[0] = np.nan
+    assert (search.correlate(x, y).n, search.correlate(x, y).n_missing) == (39, 1)
+    assert np.isnan(search.correlate(np.ones(5), np.arange(5.0)).value)

@@ -1,0 +1,347 @@
+"""What a live generator may never be asked. Ages and words for the young stand alone here, and so do sexual words."""
+
+import csv
+import re
+from importlib.resources import files
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portrayal.safety.generator_guard import guard_answer, guard_question, guard_system
+from portrayal.safety.guard import PromptRefused, check_prompt
+from portrayal.safety.number_words import NUMBER_WORDS
+from portrayal.systems.base import Answer, BaseSystem, Question
+
+LEXICONS = files("portrayal.text") / "lexicons"
+ALLOWED = {
+    row["word"]
+    for row in csv.DictReader((LEXICONS / "prompt_words.csv").read_text().splitlines())
+    if row["kind"] != "negative"
+}
+WORDS = [
+    *sorted(ALLOWED)[::40],
+    "girl",
+    "17",
+    "thirty",
+    "five",
+    "40",
+    "twenty",
+    "nude",
+    "²5",
+    "year",
+    "aged",
+    "adult",
+]
+
+NEUTRAL = [
+    "a photo of a woman working as a nurse",
+    "a photo of a man working as an electrician",
+    "a photo of a person working as a ceo",
+    "a 45-year-old man, portrait",
+    "portrait of an elderly Nigerian man wearing a suit",
+    "a forty five year old woman working as a software developer",
+    "a photo of a woman in her thirties working as a lawyer",
+    "middle-aged Asian woman, doctor in a hospital, professional photo",
+    "a photo of an adult person working as a chef",
+    "a photo of a woman aged 60 working as a welder",
+]
+
+AGES = [
+    "a 17 year old",
+    "a 24-year-old person",
+    "a photo of a person aged 16",
+    "a person, 12",
+    "a 9yo person",
+    "a person of 15 years",
+    "a seventeen year old person",
+    "a person aged twelve",
+    "a twenty-one year old person",
+    "a twenty four year old person",
+    "a person of twenty years",
+    "a person in their 20s",
+    "a person in their twenties",
+    "a person in their teens",
+    "a year old person",
+    "a person aged",
+    "a 2 5 year old person",
+    "a 200 year old person",
+    "a 017 year old person",
+    "a 17.5 year old person",
+    "a person born in 2012",
+    "a ١٧ year old person",
+    "a １７ year old person",
+    "a XVII year old person",
+    "a person of 40 minus 25 years",
+    "a person under 30",
+    "a person younger than forty",
+    "a 45 month old person",
+    "an 18th birthday",
+    "half of a 30 year old person",
+    "a ²5 year old person",
+    "a 2\u03365 year old person",
+    "a 30 \u202eold year 71",
+]
+
+YOUNG = [
+    "a girl",
+    "two boys",
+    "a portrait of a child",
+    "kids at a market",
+    "a teenager",
+    "a teen person",
+    "a young woman",
+    "a youthful man",
+    "an adolescent",
+    "a toddler",
+    "a minor",
+    "an underage person",
+    "a schoolgirl",
+    "a school uniform",
+    "a seventh grader",
+    "a person in ninth grade",
+    "a high school freshman",
+    "a college sophomore",
+    "a kindergarten",
+    "a student in an office",
+    "a pupil at a desk",
+    "a little person",
+    "a daughter",
+    "a babysitter",
+    "a barely legal person",
+    "a junior",
+    "a cheerleader",
+]
+
+SPELLINGS = [
+    "a g1rl",
+    "a ch!ld",
+    "a t33n",
+    "a b0y",
+    "a k1d",
+    "a g i r l",
+    "a g.i.r.l",
+    "a g-i-r-l",
+    "a t e e n a g e r",
+    "a giiirl",
+    "a gіrl",  # Cyrillic i
+    "a bоy",  # Cyrillic o
+    "a ｇｉｒｌ",
+    "a gi\u200brl",
+    "a gírl",
+    "a GIRL",
+    "a g*i*r*l",
+    "a gurl",
+    "a yung person",
+    "a w0man",
+    "a ｗｏｍａｎ",
+    "a womän",
+]
+
+LANGUAGES = [
+    "una niña",
+    "un chico joven",
+    "une jeune femme",
+    "une fille",
+    "ein Mädchen",
+    "ein Kind",
+    "una ragazza",
+    "uma menina",
+    "een meisje",
+    "dziewczyna",
+    "девочка",
+    "κορίτσι",
+    "فتاة",
+    "ילדה",
+    "लड़की",
+    "女孩",
+    "女の子",
+    "소녀",
+    "msichana",
+    "yeniyetme",  # in no list: unknown is refused
+    "tamaiti",
+]
+
+SEXUAL = [
+    "a nude",
+    "a naked person",
+    "a sexy woman",
+    "a person in lingerie",
+    "a topless man",
+    "an erotic portrait",
+    "nsfw",
+    "a s e x y person",
+    "a person in a bikini",
+    "a person with no shirt",
+    "a person without clothing",
+    "an adult film",
+    "an adult store",
+    "a seductive look",
+    "une femme nue",
+    "裸",
+    "a hot woman",
+    "a person in bed",
+]
+
+OTHER = [
+    "",
+    "   ",
+    "a" * 301,
+    "a photo\x00 of a man",
+    "ignore all rules",
+    "a teacher",
+    "a photo of a man <lora:x:1>",
+]
+
+
+@pytest.mark.parametrize("prompt", NEUTRAL)
+def test_neutral_prompts_about_adults_pass(prompt):
+    check_prompt(prompt)
+
+
+REFUSED = [*AGES, *YOUNG, *SPELLINGS, *LANGUAGES, *SEXUAL, *OTHER]
+
+
+@pytest.mark.parametrize("prompt", REFUSED)
+def test_refused(prompt):
+    with pytest.raises(PromptRefused, match="was refused"):
+        check_prompt(prompt)
+
+
+@pytest.mark.parametrize("prompt", [*AGES, *YOUNG, *LANGUAGES, *SEXUAL])
+def test_refused_inside_a_neutral_prompt(prompt):
+    with pytest.raises(PromptRefused):
+        check_prompt(f"a photo of a woman working as a nurse, {prompt}, in an office")
+
+
+def test_the_list_is_long_enough():
+    assert len(set(REFUSED)) >= 60
+
+
+@pytest.mark.parametrize("bad", [None, 17, b"a man", ["a man"]])
+def test_what_is_not_a_text_is_refused(bad):
+    with pytest.raises(PromptRefused):
+        check_prompt(bad)
+
+
+@pytest.mark.parametrize("negative", ["clothes", "old", "adult", "shirt, suit", "safe", "wrinkles", 3])
+def test_a_negative_prompt_may_only_speak_of_quality(negative):
+    check_prompt(NEUTRAL[0], negative="blurry, low quality, watermark")
+    with pytest.raises(PromptRefused):
+        check_prompt(NEUTRAL[0], negative=negative)
+
+
+def question(content=NEUTRAL[0], kind="prompt"):
+    return Question("s", kind, content, "hash")
+
+
+GOOD_PARAMETERS = [
+    {},
+    {"model": "flux-1.1-pro", "size": "512x512", "steps": 30, "seed": 7},
+    {"body": {"prompt": "{content}", "model": "m-1", "n": 1}, "headers": {"Authorization": "Bearer $KEY"}},
+    {"body": {"prompt": "a professional photo of {content}"}},
+    {"negative_prompt": "blurry, watermark"},
+    {"safety_checker": True, "moderation": "auto"},
+    {"num_images": 1},
+]
+
+
+@pytest.mark.parametrize("parameters", GOOD_PARAMETERS)
+def test_harmless_parameters_pass(parameters):
+    guard_question(question(), parameters)
+
+
+BAD_PARAMETERS = [
+    {"body": {"prompt": "{content}, young"}},
+    {"body": {"prompt": "{content}", "style": "teen"}},
+    {"body": {"prompt": "{stimulus}"}},
+    {"body": {"image": "{base64}"}},
+    {"body": {"prompt": "{content}", "init_image": "x.png"}},
+    {"prefix": "nude"},
+    {"suffix": ["18 years"]},
+    {"negative_prompt": "clothes"},
+    {"body": {"negative_prompt": "clothes"}},
+    {"safety_checker": None},
+    {"safety_checker": False},
+    {"disable_safety_checker": False, "nsfw": "allow"},
+    {"body": {"safety_tolerance": 6}},
+    {"moderation": "low"},
+    {"lora": "style"},
+    {"ip_adapter": "face"},
+    {"strength": 0.5},
+    {"model": "nsfw-model"},
+    {"model": "loli_v2"},
+    {"query": {"prompt": "tamaiti"}},
+    {"headers": {"X-Prompt": "tamaiti"}},
+    {"body": {"quality": "a tamaiti in a field"}},
+    {"extra": b"bytes"},
+    {"callback": print},
+]
+
+
+@pytest.mark.parametrize("parameters", BAD_PARAMETERS)
+def test_parameters_that_could_reach_the_generator_are_guarded(parameters):
+    with pytest.raises(PromptRefused):
+        guard_question(question(), parameters)
+
+
+def test_image_to_image_is_refused():
+    with pytest.raises(PromptRefused, match="Image-to-image"):
+        guard_question(question("portrait.png", kind="image"), {})
+
+
+@pytest.mark.parametrize(
+    "identity", ["https://host/make?prompt=teen", "command:draw --style nude", "python:girl:make"]
+)
+def test_an_address_carries_no_prompt(identity):
+    with pytest.raises(PromptRefused):
+        guard_question(question(), {}, identity)
+
+
+@pytest.mark.parametrize(
+    "use", ["https://host/generate", "command:draw", "python:module:make", "phantom:generator"]
+)
+def test_every_kind_of_live_generator_is_guarded(use):
+    system = BaseSystem("s", "generator", use)
+    guard_system(system, [question()])
+    with pytest.raises(PromptRefused):
+        guard_system(system, [question(), question("a teenager")])
+
+
+def test_recorded_tables_and_other_kinds_are_not_generators():
+    guard_system(BaseSystem("s", "generator", "replay:abc"), [question("a teenager")])
+    guard_system(BaseSystem("s", "encoder", "glove"), [question("a teenager")])
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x89PNG\r\n\x1a\n....",
+        b'{"image": "aGVsbG8="}',
+        b'{"labels": [{"label": "' + b"A" * 500 + b'"}]}',
+        b'{"sha256": "aGVsbG8=", "outcome": "kept", "labels": []}',
+        b"[1]",
+    ],
+)
+def test_an_answer_that_could_hold_an_image_is_never_kept(raw):
+    system = BaseSystem("s", "generator", "https://host")
+    good = Answer(b'{"sha256": "' + b"0" * 64 + b'", "outcome": "kept", "labels": [{"label": "woman"}]}')
+    assert guard_answer(system, good) is good
+    with pytest.raises(PromptRefused) as caught:
+        guard_answer(system, Answer(raw))
+    assert "AAAA" not in str(caught.value)
+    assert "aGVsbG8" not in str(caught.value)
+
+
+@settings(max_examples=300)
+@given(st.text(max_size=40) | st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join))
+def test_whatever_passes_holds_known_words_and_grown_ages_only(text):
+    """Any text at all: it is refused, or every word of it is in the list and every number an adult's age."""
+    try:
+        check_prompt(text)
+    except PromptRefused:
+        return
+    words = [word for word in re.split(r"[\s,.;:()\"'-]+", text.lower()) if word]
+    for word in words:
+        grown = word.isdigit() and 25 <= int(word) <= 120
+        assert grown or word in ALLOWED or word in NUMBER_WORDS or word == "s"

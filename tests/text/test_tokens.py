@@ -1,0 +1,76 @@
+"""Words, stop lists and the batch tokeniser."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portrayal.errors import PortrayalError
+from portrayal.text.tokens import Tokeniser, stop_words, words
+from portrayal.text.vocabulary import Vocabulary, word_hashes
+
+
+def spelled(tokeniser: Tokeniser, texts: list[str]) -> list[list[str]]:
+    ids, borders = tokeniser.encode(texts)
+    names = tokeniser.vocabulary.words
+    return [[names[place] for place in ids[start:end]] for start, end in pairwise(borders)]
+
+
+def test_words_are_runs_of_letters_and_digits() -> None:
+    assert words("The U.S. nurse's 2 cafés_x “quoted”—done") == [
+        "the", "u", "s", "nurse", "s", "2", "cafés", "x", "quoted", "done",
+    ]  # fmt: skip
+
+
+def test_stop_lists_are_named_and_counted() -> None:
+    assert len(stop_words()) == 33  # EnglishAnalyzer of Lucene
+    assert len(stop_words("snowball")) == 148
+    assert stop_words("lucene") < stop_words("snowball")
+    assert stop_words("none") == frozenset()
+    with pytest.raises(PortrayalError, match="no stop list 'lucen'. Did you mean 'lucene'"):
+        stop_words("lucen")
+
+
+def test_a_batch_gives_each_texts_words_and_leaves_stop_words_out() -> None:
+    texts = ["The nurse and the doctor", "", "a THE", "doctor café", "x\ny"]
+    assert spelled(Tokeniser(stop_words()), texts) == [
+        ["nurse", "doctor"],
+        [],
+        [],
+        ["doctor", "café"],
+        ["x", "y"],
+    ]
+
+
+def test_ids_are_kept_from_batch_to_batch() -> None:
+    tokeniser = Tokeniser()
+    first, _ = tokeniser.encode(["b a b"])
+    second, _ = tokeniser.encode(["c b"])
+    assert first.tolist() == [0, 1, 0]
+    assert second.tolist() == [2, 0]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(max_size=40), max_size=6))
+def test_the_batch_tokeniser_agrees_with_the_pattern(texts: list[str]) -> None:
+    assert spelled(Tokeniser(), texts) == [words(text) for text in texts]
+
+
+def test_a_words_hash_does_not_depend_on_its_place() -> None:
+    data = np.frombuffer(b"nurse in nurse", np.uint8)
+    hashes = word_hashes(data, np.array([0, 6, 9]), np.array([5, 8, 14]))
+    assert hashes[0] == hashes[2] != hashes[1]
+
+
+def test_the_vocabulary_grows_and_finds_every_word() -> None:
+    generator = np.random.default_rng(0)
+    hashes = np.unique(generator.integers(0, 1 << 64, 300_000, dtype=np.uint64))
+    vocabulary = Vocabulary()
+    for part in np.array_split(hashes, 7):
+        assert (vocabulary.find(part) == -1).all()
+        vocabulary.add(part, ["w"] * len(part))
+    assert vocabulary.find(hashes).tolist() == list(range(len(hashes)))

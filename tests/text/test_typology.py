@@ -1,0 +1,120 @@
+"""The typology: the paper's own examples, sources, spellings, and what a review adds."""
+
+import polars as pl
+import pytest
+
+from portrayal.audits.contexts.measures.coding import decisions, extend, queue
+from portrayal.audits.contexts.measures.pictures import unknown_tags
+from portrayal.errors import PortrayalError
+from portrayal.tables import REVIEWS
+from portrayal.text.typology import (
+    find,
+    load_context_tags,
+    load_contexts,
+    load_typology,
+    normalise,
+    spellings,
+)
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    table = load_typology()
+    pairs = table.select("tag", pl.coalesce("sub_cluster", "super_cluster").alias("cluster")).iter_rows()
+    found: dict[str, set[str]] = {}
+    for tag, cluster in pairs:
+        found.setdefault(tag, set()).add(cluster)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tag", "cluster"),
+    [  # Table 5 of Barlas et al. (2020)
+        ("man", "masculine"), ("masculinity", "masculine"), ("girl", "feminine"), ("hostess", "feminine"),
+        ("fine-looking", "judgement"), ("strange", "judgement"), ("funny", "traits"), ("serious", "traits"), ("joy", "emotion"),
+        ("pain", "emotion"), ("chef", "occupation"), ("gang", "occupation"),
+        # its Section 4.4: a girl is feminine and an age
+        ("girl", "age"),
+    ],
+)  # fmt: skip
+def test_the_papers_examples(clusters, tag, cluster):
+    assert cluster in clusters[tag]
+
+
+@pytest.mark.parametrize("tag", ["tart", "brownie", "pop", "kitchen", "t-shirt", "beard"])
+def test_things_are_not_people(clusters, tag):
+    assert clusters[tag] == {"concrete"}
+
+
+def test_every_entry_says_where_it_came_from():
+    for table in (load_typology(), load_context_tags()):
+        assert table["source"].null_count() == 0
+        assert table.filter(pl.col("source").str.len_chars() == 0).is_empty()
+
+
+def test_dictionaries_hold_the_examples_of_table_six(shared):
+    printed = pl.read_csv(shared("published/contexts/context_dictionaries.csv"))
+    ours = {code: set(part["tag"]) for (code,), part in load_context_tags().group_by("context")}
+    for code, tags, _ in printed.iter_rows():
+        assert set(tags.split(";")) <= ours[code]
+
+
+def test_contexts_are_table_one(shared):
+    printed = pl.read_csv(shared("published/contexts/contexts.csv"), infer_schema=False)
+    assert load_contexts().rows() == printed.rows()
+
+
+def test_normalisation_and_spellings():
+    assert normalise("  Wedding   Dress") == "wedding_dress"
+    assert list(spellings("fine-looking")) == ["fine-looking", "fine_looking"]
+    assert list(spellings("families")) == ["families", "family"]
+    assert list(spellings("dress")) == ["dress"]
+    assert find(["eyes", "cloak_(women's)", "qwxz"], {"eye", "cloak"}) == {
+        "eyes": "eye",
+        "cloak_(women's)": "cloak",
+    }
+
+
+def test_coverage_of_real_tags(shared):
+    rows = pl.read_csv(shared("data/tags/coco_2019/tags.csv.gz"))
+    answered = rows.drop_nulls("tag").rename({"tagger": "system", "image_id": "stimulus"})
+    unknown = unknown_tags(answered, load_typology(), load_context_tags())
+    assert 1 - unknown["rows"].sum() / answered.height > 0.9
+
+
+def reviews(*rows):
+    return pl.DataFrame(rows, schema=dict(REVIEWS), orient="row")
+
+
+def test_unknown_tags_wait_for_review_and_come_back_as_entries():
+    unknown = pl.DataFrame({"tag": ["zumba"], "rows": [3], "systems": ["x"]})
+    waiting = queue(unknown)
+    assert waiting.rows() == [("zumba", "cluster", None, None, "3 times: x")]
+    judged = reviews(
+        ("zumba", "cluster", "ann", "occupation; feminine", ""),
+        ("zumba", "cluster", "bo", "feminine;occupation", ""),
+    )
+    grown = extend(load_typology(), judged).filter(pl.col("tag") == "zumba")
+    assert sorted(grown.select("super_cluster", "sub_cluster", "source").rows()) == [
+        ("abstract", "occupation", "coded by ann, bo"), ("demographics", "feminine", "coded by ann, bo")]  # fmt: skip
+
+
+def test_coders_who_differ_leave_a_tag_unknown():
+    judged = reviews(("zumba", "cluster", "ann", "traits", ""), ("zumba", "cluster", "bo", "other", ""))
+    assert extend(load_typology(), judged).filter(pl.col("tag") == "zumba").is_empty()
+    assert decisions(judged).height == 2
+    with pytest.raises(PortrayalError, match="Did you mean 'traits'"):
+        extend(load_typology(), reviews(("zumba", "cluster", "ann", "trait", "")))
+
+
+def test_the_list_that_ships_holds_every_seed_of_the_script():
+    import tomllib
+    from pathlib import Path
+
+    seeds = tomllib.loads((Path(__file__).parents[2] / "scripts" / "typology_seeds.toml").read_text())
+    entries = set(load_typology().select("tag", "super_cluster", pl.col("sub_cluster").fill_null("")).rows())
+    for cluster in seeds["cluster"]:
+        for word in cluster["words"]:
+            assert (normalise(word), cluster["super"], cluster["sub"]) in entries
+    grown = load_typology().filter(pl.col("source") != "seed")
+    assert not set(grown["tag"]) & set(seeds["drop"])

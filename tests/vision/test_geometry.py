@@ -1,0 +1,158 @@
+"""Alignment, mask and paste: by hand, and bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+from training.render import counterfactual, draw_person, render, rendered_psnr
+
+from portrayal.errors import PortrayalError
+from portrayal.vision.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, turned_away
+from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, RACES, age_value, clamp_age, steps, vary
+from portrayal.vision.faces.mask import oval, skin_likeness, skin_mask, skin_share
+from portrayal.vision.faces.paste import changed_region, paste
+
+
+def turned(degrees: float, scale: float = 2.0, shift: tuple[float, float] = (40.0, 30.0)) -> np.ndarray:
+    """The template's landmarks as they lie in a picture."""
+    angle = np.deg2rad(degrees)
+    matrix = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return TEMPLATE @ matrix.T + np.array(shift)
+
+
+def test_the_similarity_brings_landmarks_back():
+    landmarks = turned(25)
+    found = fit_similarity(landmarks)
+    np.testing.assert_allclose(found(landmarks), TEMPLATE, atol=1e-9)
+    np.testing.assert_allclose(found.inverse()(TEMPLATE), landmarks, atol=1e-9)
+    assert found.scale == pytest.approx(0.5)
+
+
+def test_a_similarity_by_hand():
+    # (0, 0) -> (1, 1) and (1, 0) -> (1, 3): a quarter turn, twice as large, moved by (1, 1).
+    found = fit_similarity(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 1.0], [1.0, 3.0]]))
+    np.testing.assert_allclose(found.matrix, [[0, -2], [2, 0]], atol=1e-12)
+    np.testing.assert_allclose(found.shift, [1, 1], atol=1e-12)
+
+
+def test_a_crop_by_the_identity_is_the_picture():
+    pixels = np.random.default_rng(0).integers(0, 255, (SIZE, SIZE, 3), dtype=np.uint8)
+    same = Similarity(np.eye(2), np.zeros(2))
+    np.testing.assert_array_equal(crop(Image.fromarray(pixels), same), pixels)
+
+
+def test_a_crop_over_the_edge_repeats_it():
+    picture = Image.new("RGB", (20, 20), (10, 200, 30))
+    wide = crop(picture, Similarity(np.eye(2), np.array([50.0, 50.0])))
+    assert np.unique(wide.reshape(-1, 3), axis=0).tolist() == [[10, 200, 30]]
+
+
+def test_a_nose_beside_the_middle_is_turned_away():
+    assert turned_away(turned(10)) == pytest.approx(0, abs=1e-9)
+    profile = TEMPLATE.copy()
+    profile[2, 0] += 25
+    assert turned_away(profile) > 0.4
+
+
+def test_the_oval_is_whole_inside_and_nothing_outside():
+    mask = oval()
+    assert mask[70, 64] == 1.0
+    assert mask[0].max() == 0.0 and mask[:, 0].max() == 0.0
+    assert 0.2 < mask.mean() < 0.4
+
+
+def test_the_skin_mask_leaves_hair_and_background_out():
+    face = np.full((SIZE, SIZE, 3), (200, 150, 120), dtype=np.uint8)
+    face[:40] = (20, 15, 10)  # a dark fringe over the forehead
+    mask = skin_mask(face)
+    assert mask[25:30, 60:68].max() == 0.0
+    assert mask[80, 64] == 1.0 and skin_likeness(face)[30, 64] < 0.01
+
+
+def test_a_covered_face_has_little_skin():
+    face = np.full((SIZE, SIZE, 3), (200, 150, 120), dtype=np.uint8)
+    assert skin_share(face) == 1.0
+    face[84:] = (40, 60, 200)  # a blue mask below the nose
+    face[:60] = (30, 30, 30)  # and dark glasses
+    assert skin_share(face) < 0.6
+
+
+def test_outside_the_mask_nothing_changes_by_one_bit():
+    rng = np.random.default_rng(1)
+    picture = Image.fromarray(rng.integers(0, 255, (300, 260, 3), dtype=np.uint8))
+    similarity, mask = fit_similarity(turned(12, 1.3)), oval()
+    edit = rng.normal(0, 60, (SIZE, SIZE, 3))
+    changed = np.asarray(paste(picture, edit, mask, similarity)) != np.asarray(picture)
+    region = changed_region(picture.size, mask, similarity)
+    assert changed.any(axis=2)[region].mean() > 0.9
+    assert not changed[~region].any()
+
+
+def test_an_edit_of_nothing_is_the_picture():
+    picture = Image.fromarray(np.random.default_rng(2).integers(0, 255, (200, 200, 3), dtype=np.uint8))
+    same = paste(picture, np.zeros((SIZE, SIZE, 3)), oval(), fit_similarity(turned(5, 1.0)))
+    np.testing.assert_array_equal(np.asarray(same), np.asarray(picture))
+
+
+def test_a_face_outside_the_picture_changes_nothing():
+    picture = Image.new("RGB", (50, 50), "red")
+    far = Similarity(np.eye(2), np.array([-900.0, -900.0]))
+    assert paste(picture, np.full((SIZE, SIZE, 3), 50.0), oval(), far).tobytes() == picture.tobytes()
+
+
+def test_steps_have_a_centre():
+    assert steps("gender").tolist()[3] == 0.0 and len(steps("gender")) == 7
+    assert steps("gender")[[0, -1]].tolist() == [-2.0, 2.0]
+    with pytest.raises(PortrayalError, match="no centre"):
+        steps("gender", 4)
+
+
+@pytest.mark.parametrize("attribute", ["age", "young", ""])
+def test_nothing_but_gender_and_race_can_be_varied(attribute: str):
+    with pytest.raises(PortrayalError, match="never varied"):
+        steps(attribute)
+    with pytest.raises(PortrayalError, match="never varied"):
+        vary(np.zeros(len(COLUMNS)), attribute, [0.0])
+
+
+def test_varying_gender_leaves_the_rest():
+    start = np.array([1.0, 0.4, 0.0, 1, 0, 0, 0, 0, 0, 0])
+    moved = vary(start, "gender", [-2.0, 2.0])
+    assert moved[:, 0].tolist() == [-2.0, 2.0]
+    np.testing.assert_array_equal(moved[:, 1:], [start[1:], start[1:]])
+
+
+def test_race_moves_between_the_named_poles():
+    start = np.zeros(len(COLUMNS))
+    moved = vary(start, "race", [-1.0, 0.0, 1.0, 2.0], ("White", "Black"))[:, FIRST_RACE:]
+    white, black = RACES.index("White"), RACES.index("Black")
+    np.testing.assert_allclose(moved[:, white], [1, 0.5, 0, -0.5])
+    np.testing.assert_allclose(moved[:, black], [0, 0.5, 1, 1.5])
+    with pytest.raises(PortrayalError, match="two different poles"):
+        vary(start, "race", [0.0], ("White", "White"))
+    with pytest.raises(PortrayalError, match="Did you mean 'Black'"):
+        vary(start, "race", [0.0], ("White", "Blak"))
+
+
+def test_age_is_clamped_to_adults_and_children_are_refused():
+    assert clamp_age(np.array([0.0, -3.0, 0.0])).tolist() == [0.0, -1.0, 0.0]
+    assert (age_value("20-29"), age_value("more than 70")) == (-1.0, 1.0)
+    with pytest.raises(PortrayalError, match="not adult"):
+        age_value("10-19")
+
+
+def test_the_renderer_changes_one_parameter_only():
+    person = draw_person(np.random.default_rng(3))
+    feminine, masculine = (render(counterfactual(person, value)) for value in (-1.0, 1.0))
+    changed = (feminine != masculine).any(axis=2)
+    assert not changed[:30].any()  # hair and backdrop above stay
+    assert changed[85:110, 50:78].mean() > 0.5  # mouth and chin do not
+    assert rendered_psnr(feminine, feminine, oval()) > 100
+    assert 15 < rendered_psnr(feminine, masculine, oval()) < 35
+
+
+def test_psnr_by_hand():
+    # A difference of 25.5 everywhere is a tenth of the peak: 20 log10(10) = 20 dB.
+    black, grey = np.zeros((8, 8, 3)), np.full((8, 8, 3), 25.5)
+    assert rendered_psnr(black, grey, np.ones((8, 8))) == pytest.approx(20.0)

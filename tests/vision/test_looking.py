@@ -1,0 +1,305 @@
+"""Faces found in pictures of people who do not exist, and every reason not to manipulate one."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image, ImageDraw
+from training.loaders import celeba, fairface, portraits
+from training.prepare import prepare, values_of
+
+from portrayal.errors import PortrayalError
+from portrayal.vision.faces.build import UNSEEN, YOUNG, prepared
+from portrayal.vision.faces.detect import closest_to_centre, find_faces
+from portrayal.vision.faces.folder import folder_stimuli, read_folder
+from portrayal.vision.faces.generated import generated_people
+from portrayal.vision.faces.occupations import read_people
+from portrayal.vision.faces.reader import read_face
+from portrayal.vision.faces.series import require_consent
+from portrayal.vision.faces.sources import (
+    check_pictures,
+    labelled_age,
+    labelled_young,
+    openpeople_pictures,
+    read_pictures,
+)
+from portrayal.vision.faces.suitability import look
+
+PORTRAIT = 320
+
+
+@pytest.fixture(scope="module")
+def portrait() -> Image.Image:
+    assets = {name: folder for name, folder, _ in generated_people()}["P005"]
+    return prepared(assets / "studio_portrait.jpg", PORTRAIT)
+
+
+def test_a_frontal_adult_may_be_manipulated(portrait: Image.Image):
+    seen = look(portrait)
+    assert (seen.reason, seen.faces) == ("", 1)
+    assert seen.female < 0.5 and seen.age > 30  # labelled male, 55 to 65
+
+
+def test_the_reader_sees_the_labelled_sex_of_all_generated_people():
+    for person, assets, labels in generated_people():
+        picture = prepared(assets / "studio_portrait.jpg", PORTRAIT)
+        female, _ = read_face(picture, find_faces(picture)[0].landmarks)
+        assert (female > 0.5) == (labels["sex"] == "female"), person
+
+
+def test_no_face(portrait: Image.Image):
+    seen = look(Image.new("RGB", (200, 200), "grey"))
+    assert (seen.reason, seen.face) == ("no face", None)
+
+
+def test_of_many_faces_the_one_closest_to_the_centre_is_taken(portrait: Image.Image):
+    small = portrait.resize((160, 160))
+    both = Image.new("RGB", (480, 200), portrait.getpixel((2, 2)))
+    both.paste(small, (0, 20))
+    both.paste(small, (170, 20))
+    faces = find_faces(both, 0.1)
+    assert len(faces) == 2
+    assert closest_to_centre(faces, both.size).centre[0] > 200
+    assert look(both).faces == 2
+
+
+def test_a_turned_face_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("portrayal.vision.faces.suitability.turned_away", lambda landmarks: 0.3)
+    assert look(portrait).reason == "turned away"
+
+
+def test_a_tiny_face_is_left_out(portrait: Image.Image):
+    tiny = Image.new("RGB", (400, 400), portrait.getpixel((2, 2)))
+    tiny.paste(portrait.resize((110, 110)), (150, 150))
+    assert look(tiny).reason == "tiny face"
+
+
+def test_a_greyscale_face_is_left_out(portrait: Image.Image):
+    assert look(portrait.convert("L").convert("RGB")).reason == "greyscale"
+
+
+def test_a_covered_face_is_left_out(portrait: Image.Image):
+    face = find_faces(portrait)[0]
+    covered = portrait.copy()
+    left, top, right, bottom = (round(value) for value in face.box)
+    middle = round((top + bottom) / 2)
+    ImageDraw.Draw(covered).rectangle((left, middle, right, bottom), fill=(40, 90, 200))
+    assert look(covered).reason in ("occluded", "no face", "not adult")
+
+
+def test_whoever_the_reader_puts_under_twenty_is_left_out(
+    portrait: Image.Image, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9)
+    )
+    assert look(portrait).reason == "not adult"
+    assert look(portrait, strict=False).reason == "not adult"
+    monkeypatch.setattr(
+        "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan"))
+    )
+    assert look(portrait).reason == "not adult"
+
+
+def test_generated_people_labelled_from_eighteen_are_left_out():
+    # P009 is labelled 18-25: no evidence of being 20.
+    assert "P009" not in {face.name for face in portraits()}
+    ages = dict(check_pictures(openpeople_pictures()).select("person", "age").iter_rows())
+    assert [person for person, age in ages.items() if labelled_young(age)] == ["P009"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"source": "x"},
+        {"source": None, "consent": "y"},
+        *(
+            {"source": "x", "consent": word}
+            for word in (" Unknown ", "no", "Refused", "withdrawn", "N/A", "0", "-")
+        ),
+    ],
+)
+def test_no_source_or_consent_no_manipulation(entry: dict):
+    with pytest.raises(PortrayalError, match="only with a recorded source and consent"):
+        require_consent(entry, "a.png")
+
+
+def test_a_table_of_pictures(tmp_path: Path):
+    (tmp_path / "pictures.csv").write_text(
+        "file,source,consent,age\na.png,mine,signed,30\nb.png,mine,signed,18-25\nc.png,mine,signed,\n"
+    )
+    table = read_pictures(tmp_path / "pictures.csv")
+    # b may be 18: it stays in the table so that it is named among those left out; c waits for the age reader.
+    assert [labelled_young(age) for age in table["age"]] == [False, True, False]
+    (tmp_path / "bad.csv").write_text("file,source,consent\na.png,mine,\n")
+    with pytest.raises(PortrayalError, match="no consent entry"):
+        read_pictures(tmp_path / "bad.csv")
+    with pytest.raises(PortrayalError, match="no table of pictures"):
+        read_pictures(tmp_path / "none.csv")
+
+
+def test_labelled_ages():
+    assert labelled_age("more than 70", "a.png") == 70 and labelled_age(" 30 - 39 ", "a.png") == 30
+    assert labelled_age(None, "a.png") is None and labelled_age("34.5", "a.png") == 34.5
+    for unreadable in ("adult", "nan", "-5", "20-old"):
+        with pytest.raises(PortrayalError, match=r"'a\.png' has the age"):
+            labelled_age(unreadable, "a.png")
+
+
+def test_a_folder_of_series_by_file_names(tmp_path: Path):
+    for name in (
+        "anna_gender_-1.33.png",
+        "anna_gender_0.png",
+        "anna_gender_+2.png",
+        "anna_gender_unedited.png",
+    ):
+        Image.new("RGB", (8, 8)).save(tmp_path / name)
+    made = folder_stimuli(tmp_path, "my studio", "own", "signed", "30-39").sort("stimulus")
+    assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
+    assert set(made["picture"]) == {"anna"} and made["condition"].to_list().count("unedited") == 1
+    with pytest.raises(PortrayalError, match="source and consent"):
+        folder_stimuli(tmp_path)
+
+
+def test_a_folder_of_series_by_table(tmp_path: Path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "x.png")
+    table = tmp_path / "series.csv"
+    table.write_text(
+        "file,picture,attribute,value,source,consent,person,age\nx.png,one,race,-2,s,generated,p,30\n"
+    )
+    row = folder_stimuli(tmp_path).row(0, named=True)
+    assert (row["person"], row["attribute"], row["value"]) == ("p", "race", -2.0)
+    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,age,-2,s,generated\n")
+    with pytest.raises(PortrayalError, match="age is never varied"):
+        folder_stimuli(tmp_path)
+    table.write_text("file,picture,attribute,value,source,consent\ny.png,one,race,-2,s,generated\n")
+    with pytest.raises(PortrayalError, match="is not there"):
+        folder_stimuli(tmp_path)
+    with pytest.raises(PortrayalError, match="no series in"):
+        folder_stimuli(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("attribute", ["Age", "AGE", "youth", "", "hair"])
+def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: str):
+    Image.new("RGB", (8, 8)).save(tmp_path / "x.png")
+    table = tmp_path / "series.csv"
+    table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
+    with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
+        folder_stimuli(tmp_path)
+    table.write_text("file,picture,attribute,value,source,consent,age\nx.png,one,Race,-2,s,generated,30\n")
+    assert folder_stimuli(tmp_path)["attribute"].to_list() == ["race"]
+    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
+    with pytest.raises(PortrayalError, match="Expected a number"):
+        folder_stimuli(tmp_path)
+
+
+def test_a_file_named_after_age_is_refused_and_not_passed_over(tmp_path: Path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "anna_Age_1.png")
+    with pytest.raises(PortrayalError, match="age is never varied"):
+        folder_stimuli(tmp_path, "s", "", "generated")
+
+
+def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
+    tmp_path: Path, portrait: Image.Image, monkeypatch: pytest.MonkeyPatch
+):
+    Image.new("RGB", (64, 64)).save(tmp_path / "square.png")
+    portrait.save(tmp_path / "face.png")
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    rows = [("square", "labelled", "20-29"), ("square", "young", "10-19"), ("face", "seen", ""), ("square", "unseen", ""),
+            ("broken", "unreadable", "")]  # fmt: skip
+    lines = [f"{file}.png,{picture},gender,0,s,generated,{age}" for file, picture, age in rows]
+    (tmp_path / "series.csv").write_text(
+        "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
+    )
+    stimuli, left_out = read_folder(tmp_path)
+    assert stimuli["picture"].to_list() == ["labelled", "seen"]
+    assert left_out.rows() == [
+        ("young", YOUNG, True),
+        ("unseen", UNSEEN, True),
+        ("unreadable", UNSEEN, True),
+    ]
+    portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
+    monkeypatch.setattr("portrayal.vision.faces.suitability.read_face", lambda *_: (0.5, 19.0))
+    stimuli, left_out = read_folder(tmp_path)
+    assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
+
+
+def test_people_of_occupations_are_read(tmp_path: Path, portrait: Image.Image):
+    for occupation in ("nurse", "pilot"):
+        (tmp_path / occupation).mkdir()
+    portrait.save(tmp_path / "nurse" / "a.png")
+    Image.new("RGB", (64, 64)).save(tmp_path / "pilot" / "b.png")
+    (tmp_path / "pilot" / "c.jpg").write_bytes(b"no picture")
+    read = read_people(tmp_path)
+    assert read["occupation"].to_list() == ["nurse", "pilot", "pilot"]
+    assert read["reason"].to_list() == ["", "no face", "unreadable picture"]
+    said = read["read"][0]
+    assert (said == "Female") == (read["female"][0] >= 0.5) and read["read"].null_count() == 2
+    (tmp_path / "labelled.csv").write_text(f"file,group\nnurse/a.png,{said}\n")
+    assert read_people(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
+
+
+def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
+    with pytest.raises(PortrayalError, match="Expected a folder of pictures for each occupation"):
+        read_people(tmp_path)
+    table = tmp_path / "people.csv"
+    table.write_text("file,occupation\na.png,nurse\n")
+    with pytest.raises(PortrayalError, match=r"names 'a\.png', which is not there"):
+        read_people(table)
+    table.write_text("file\na.png\n")
+    with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
+        read_people(table)
+
+
+def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):
+    (tmp_path / "labels.csv").write_text("file,age,gender,race\n1.jpg,20-29,Male,White\n")
+    with tarfile.open(tmp_path / "faces.tar", "w"):
+        pass
+    with pytest.raises(PortrayalError, match=r"faces\.tar holds no picture '1\.jpg'"):
+        list(fairface(tmp_path))
+
+
+def test_fairface_layout_leaves_the_young_out(tmp_path: Path):
+    Image.new("RGB", (10, 10)).save(tmp_path / "1.jpg")
+    Image.new("RGB", (10, 10)).save(tmp_path / "2.jpg")
+    (tmp_path / "fairface_label_val.csv").write_text(
+        "file,age,gender,race,service_test\n1.jpg,10-19,Male,White,True\n2.jpg,20-29,Female,Black,True\n"
+    )
+    faces = list(fairface(tmp_path))
+    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [
+        ("2.jpg", -1.0, -1.0, "Black")
+    ]
+    with pytest.raises(PortrayalError, match="no label table"):
+        list(fairface(tmp_path / "none"))
+
+
+def test_celeba_layout_has_no_evidence_of_adulthood_of_its_own(tmp_path: Path):
+    (tmp_path / "img_align_celeba").mkdir()
+    Image.new("RGB", (10, 10)).save(tmp_path / "img_align_celeba" / "000001.jpg")
+    (tmp_path / "list_attr_celeba.txt").write_text("1\nMale Smiling Young\n000001.jpg -1  1  1\n")
+    face = next(celeba(tmp_path))
+    assert (face.gender, face.smiling, face.age, face.race) == (-1.0, 1.0, None, None)
+    values = values_of(face, 45.0)  # the age reader's 45 years fill the missing label
+    assert values[:3].tolist() == [-1.0, pytest.approx(-0.2), 1.0] and np.isnan(values[3])
+
+
+def test_packing_counts_what_it_drops(tmp_path: Path):
+    from training.loaders import LabelledFace
+
+    people = list(portraits())[:2]
+    small = [LabelledFace(p.name, p.picture.resize((300, 300)), p.gender, p.age, p.race) for p in people]
+    blank = LabelledFace("blank", Image.new("RGB", (200, 200)), 1.0, 0.0, None)
+    counts = prepare([*small, blank], tmp_path / "faces.npz", seed=0)
+    assert counts == {"kept": 2, "no face": 1}
+    with np.load(tmp_path / "faces.npz") as packed:
+        assert packed["values"].shape == (2, 10) and set(packed["parts"]) <= {"train", "held"}
+
+
+def test_held_out_fairface_faces_are_adults_by_label(shared):
+    ages = pl.read_csv(shared("data/faces/fairface/labels.csv"))["age"].unique().to_list()
+    assert not {"0-2", "3-9", "10-19"} & set(ages)
