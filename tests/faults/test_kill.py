@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 NURSERY = """
 import os, sys
 from portrayal import flow
-from portrayal.audits import get_audit
+from portrayal.runs.registry import get_audit
 get_audit("associations")
 for line in sys.stdin:
     command, *words = line.split()

@@ -13,13 +13,12 @@ from PIL import Image
 
 from portrayal.audits.associations.experiments.phantom import silhouette
 from portrayal.errors import PortrayalError
-from portrayal.safety.gated import Gated, gate
+from portrayal.safety.gated import Gated, gate, open_guarded
 from portrayal.safety.gates import Gates, Seen, judge
 from portrayal.safety.guard import PromptRefused
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
 from portrayal.systems.generators.images import found_image, open_picture
 from portrayal.systems.generators.pipeline import Pipeline, PipelineSettings, check_pipeline
-from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
 PROMPT = "a photo of a woman working as a nurse"
@@ -209,7 +208,7 @@ def text(prompt):
 @pytest.mark.parametrize(("name", "expected"), [("draw", "kept"), ("raw", "kept"), ("block", "blocked")])
 def test_a_python_function_is_gated(tmp_path, name, expected):
     (tmp_path / f"drawing_{name}.py").write_text(FUNCTION)
-    system = open_system(settings(f"python:drawing_{name}:{name}"), tmp_path, "generator")
+    system = open_guarded(settings(f"python:drawing_{name}:{name}"), tmp_path, "generator")
     assert isinstance(system, Gated)
     system.gates = gates()
     (answer,) = ask(system)
@@ -218,7 +217,7 @@ def test_a_python_function_is_gated(tmp_path, name, expected):
 
 def test_a_function_that_gives_no_image_fails(tmp_path):
     (tmp_path / "drawing_text.py").write_text(FUNCTION)
-    system = open_system(settings("python:drawing_text:text"), tmp_path, "generator")
+    system = open_guarded(settings("python:drawing_text:text"), tmp_path, "generator")
     system.gates = gates()
     assert isinstance(ask(system)[0], CallFailed)
 
@@ -234,7 +233,7 @@ for line in sys.stdin:
 
 def test_a_program_is_gated(tmp_path):
     (tmp_path / "draw.py").write_text(PROGRAM)
-    system = open_system(settings(f"command:{sys.executable} draw.py"), tmp_path, "generator")
+    system = open_guarded(settings(f"command:{sys.executable} draw.py"), tmp_path, "generator")
     system.gates = gates()
 
     async def run():
@@ -251,7 +250,7 @@ def test_an_endpoint_is_gated(monkeypatch):
     import httpx2
 
     body = {"data": [{"b64_json": base64.b64encode(IMAGE).decode()}], "model": "m-7"}
-    system = open_system(
+    system = open_guarded(
         settings(
             "https://host/images",
             body={"prompt": "{content}", "n": 1},
@@ -323,7 +322,7 @@ def test_a_local_pipeline_draws_and_its_filter_counts():
 
 def test_a_missing_pipeline_folder_is_one_line(tmp_path):
     with pytest.raises(PortrayalError, match=r"model_index\.json"):
-        open_system(settings("pipeline", folder="nowhere"), tmp_path, "generator")
+        open_guarded(settings("pipeline", folder="nowhere"), tmp_path, "generator")
 
 
 def test_the_real_nudity_gate_lets_plain_pictures_pass():
@@ -356,7 +355,7 @@ def test_the_real_gates_keep_a_made_up_adult():
 
 
 def test_phantom_draws_the_planted_shares():
-    system = open_system(settings("phantom_generator", women={"nurse": 0.9}, blocked=0.2), None, "generator")
+    system = open_guarded(settings("phantom_generator", women={"nurse": 0.9}, blocked=0.2), None, "generator")
     answers = ask(system, *(question(repeat=repeat) for repeat in range(300)))
     outcomes = [outcome(answer) for answer in answers]
     kept = [json.loads(answer.raw)["labels"][0]["label"] for answer in answers if not answer.refused]

@@ -188,7 +188,7 @@ def test_a_function_past_its_time_limit_does_not_keep_the_process_alive(tmp_path
     program = f"""
 import asyncio, pathlib
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems import open_system
+from portrayal.systems.registry import open_system
 from portrayal.systems.base import Question
 system = open_system(SystemSettings(name="s", use="python:sleepy_tagger:tags"), pathlib.Path({str(tmp_path)!r}), "tagger")
 async def main():
