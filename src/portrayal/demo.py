@@ -57,4 +57,6 @@ def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
 
 def _sentences(run: Run) -> list[str]:
     study = read_study(run.study)
-    return [finding.sentence for finding in get_audit(study.audit).findings(read_measured(run))]
+    return [
+        finding.sentence for finding in get_audit(study.audit).findings(read_measured(run), study.settings)
+    ]

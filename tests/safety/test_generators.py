@@ -19,6 +19,7 @@ from portrayal.safety.guard import PromptRefused
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
 from portrayal.systems.generators.images import found_image, open_picture
 from portrayal.systems.generators.pipeline import Pipeline, PipelineSettings, check_pipeline
+from portrayal.systems.readers import read_answer
 from portrayal.systems.settings import SystemSettings
 
 PROMPT = "a photo of a woman working as a nurse"
@@ -95,7 +96,7 @@ def test_only_hash_and_labels_leave():
     data = json.loads(answer.raw)
     assert set(data) == {"sha256", "outcome", "labels"}
     assert data["labels"] == [{"label": "woman", "score": 0.9}]
-    rows = gated().read(answer)
+    rows = read_answer(gated(), answer)
     assert [row["label"] for row in rows] == ["outcome:kept", "woman"]
 
 

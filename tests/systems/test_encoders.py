@@ -20,6 +20,7 @@ from portrayal.errors import MissingPart, PortrayalError
 from portrayal.parts import table
 from portrayal.systems.base import Answer, Question, System, Unreadable
 from portrayal.systems.encoders import local
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.vector_files import FORMATS, read_vectors
@@ -175,7 +176,7 @@ def opened(use: str, folder: Path, **parameters: Any) -> System:
 def asked(system: System, *texts: str) -> list[Any]:
     questions = [Question(text, "text", text, text) for text in texts]
     answers = asyncio.run(system.ask(questions))
-    return [system.read(answer) for answer in answers]  # type: ignore[arg-type]
+    return [read_answer(system, answer) for answer in answers]  # type: ignore[arg-type]
 
 
 def test_a_vector_file_as_a_system(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_a_damaged_answer_is_unreadable(tmp_path: Path) -> None:
     system = opened("vectors", tmp_path, path="a.txt")
     for raw in (b"123", np.array([1.0, np.nan], "<f4").tobytes()):
         with pytest.raises(Unreadable):
-            system.read(Answer(raw, local.MEDIA))
+            read_answer(system, Answer(raw, local.MEDIA))
 
 
 def test_pictures_are_refused(tmp_path: Path) -> None:
@@ -293,5 +294,5 @@ def test_recorded_embeddings_of_pictures(tmp_path: Path) -> None:
     np.savez(tmp_path / "clip.npz", **{"p1.png": np.array([1.0, 2.0])})
     system = opened("vectors", tmp_path, path="clip.npz")
     seen, unseen = (Question(name, "image", str(tmp_path / name), "h") for name in ("p1.png", "p2.png"))
-    rows = [system.read(answer) for answer in asyncio.run(system.ask([seen, unseen]))]  # type: ignore[arg-type]
+    rows = [read_answer(system, answer) for answer in asyncio.run(system.ask([seen, unseen]))]  # type: ignore[arg-type]
     assert rows == [[{"embedding": [1.0, 2.0]}], []]

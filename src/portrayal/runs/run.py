@@ -37,6 +37,11 @@ class Run:
         return self.folder / "stimuli.parquet"
 
     @property
+    def inputs(self) -> Path:
+        """What the audit read from outside: word lists, references, collections, measures of pictures."""
+        return self.folder / "inputs"
+
+    @property
     def responses(self) -> Path:
         """The answers, read into rows."""
         return self.folder / "responses.parquet"

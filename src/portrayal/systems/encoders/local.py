@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ class LocalEncoder(BaseSystem):
     """An encoder whose subclasses write `encode`. An answer without bytes says the word is not known."""
 
     batch: int = 4096
+    reader: str = "vector"
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
@@ -43,13 +44,14 @@ class LocalEncoder(BaseSystem):
         version = self.answered_version()
         return [Answer(pack(vector), MEDIA, version) for vector in vectors]
 
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the vector back; no bytes give no row, so the question's status is 'empty'."""
-        return [{"embedding": unpack(answer.raw)}] if answer.raw else []
-
     def _encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         with self._lock:  # several workers share one model
             return self.encode(texts)
+
+
+def read_vector(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Read the vector back; no bytes give no row, so the question's status is 'empty'."""
+    return [{"embedding": unpack(answer.raw)}] if answer.raw else []
 
 
 def pack(vector: np.ndarray | None) -> bytes:
