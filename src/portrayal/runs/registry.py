@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.runs.audit import Audit
+
+if TYPE_CHECKING:
+    from portrayal.runs.audit import Audit
 
 AUDITS = {
     "associations": "portrayal.audits.associations",
@@ -23,6 +26,20 @@ EXPERIMENTS = {
     "associations/labels": "portrayal.audits.associations.experiments.labels",
     "associations/depictions": "portrayal.audits.associations.experiments.depictions",
     "associations/saliency": "portrayal.audits.associations.experiments.saliency",
+}
+
+
+# The question of each, as its AUDIT has it, so that listing them imports none.
+QUESTIONS = {
+    "associations": "Does an encoder tie emotions, professions or sex to some people and not to others?",
+    "search": "Do result lists repeat the gender stereotype in the query?",
+    "contexts": "Does a tagger see a person differently in a stereotyped place?",
+    "counterfactuals": "Does a label become more likely as only the face's gender or race cue changes?",
+    "captions": "Which of five representational harms do captions do, and at which stage do they arise?",
+    "associations/emotion_words": "Do captions name the emotions of some people less often than those of others?",
+    "associations/labels": "Are images generated for some people labelled as sexualised more often than for others?",
+    "associations/depictions": "Who is depicted when a generator is asked for a person at work, and whose images are blocked?",
+    "associations/saliency": "Does an encoder look at the face, or elsewhere, for the emotions of some people?",
 }
 
 

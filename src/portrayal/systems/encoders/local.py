@@ -6,13 +6,11 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart, PortrayalError
+from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
 
 MEDIA = "application/x-float32"
@@ -75,12 +73,3 @@ def unpack(raw: bytes) -> list[float]:
     if not np.isfinite(vector).all():
         raise Unreadable("the vector holds NaN or infinity")
     return vector.tolist()
-
-
-def part_file(module: str, name: str, what: str, package: str) -> Path:
-    """Return a data file inside an installed package, found without running the package's code."""
-    spec = find_spec(module)
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        if (path := Path(place) / name).is_file():
-            return path
-    raise MissingPart(what, package)
