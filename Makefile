@@ -36,7 +36,7 @@ test: $(VENV)/.test
 
 # 1,000 runs and seed 0 for every stem; refreshes the figures in docs/.
 calibrate: $(VENV)/.demo
-	$(BIN)/python -m portrayal.runs.calibration_pages --runs 1000
+	$(BIN)/python scripts/calibration_pages.py --runs 1000
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .
