@@ -40,7 +40,7 @@ def words(text: str) -> list[str]:
 def stop_words(name: str = "lucene") -> frozenset[str]:
     """Return an English stop list: 'lucene' (33 words) or 'snowball' (148); 'none' is empty.
 
-    Each list's origin is in `language/lexicons/stop_words_NAME.source.md`.
+    Each list's origin is in `text/lexicons/stop_words_NAME.source.md`.
     """
     if name not in STOP_LISTS:
         raise PortrayalError(

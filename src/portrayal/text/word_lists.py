@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.tables import read_json
+from portrayal.text.lexicons import FOLDER
 
 ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests for the associations audit
 
@@ -15,8 +15,7 @@ ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests 
 @cache
 def load(name: str) -> dict[str, Any]:
     """Return a lexicon that ships, by its file's name without ending."""
-    text = (files("portrayal.text") / "lexicons" / f"{name}.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    return read_json(FOLDER / f"{name}.json", "word lists and tests")
 
 
 def word_list(name: str) -> list[str]:

@@ -11,7 +11,6 @@ References
 from __future__ import annotations
 
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAP
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.text import wordnet
+from portrayal.text.lexicons import FOLDER
 
 QUANTITY = "any context-specific harm"
 UNLISTED = (".unknown", ".prep")  # words WordNet does not have
@@ -66,7 +66,7 @@ class Rules(Settings):
 
 def read_rules(path: Path | None = None) -> list[Rule]:
     """Read a rule file, or the four rules of the paper."""
-    source = path or Path(str(files("portrayal.text") / "lexicons" / "caption_rules.toml"))
+    source = path or FOLDER / "caption_rules.toml"
     try:
         data = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
