@@ -66,16 +66,16 @@ def gsr(count: int) -> dict[str, float]:
 def _loop(query: Sequence[str], listed: list[str], scores: dict[str, float]) -> float:
     """Return one list's genderedness, document by document and word by word."""
     from portrayal.audits.search.histories import measuring_stop_words
-    from portrayal.text.inflection import forms
+    from portrayal.text import wordnet
     from portrayal.text.tokens import words
 
-    stop = measuring_stop_words()
+    stop, removed = measuring_stop_words(), [wordnet.load().inflected(asked) for asked in query]
     total = weights = 0.0
     for rank, text in enumerate(listed, 1):
         left = [
             scores[word]
             for word in words(text)
-            if word in scores and word not in stop and not any(word in forms(asked) for asked in query)
+            if word in scores and word not in stop and not any(word in forms for forms in removed)
         ]
         if left:
             total += np.mean(left) / np.log2(rank + 1)

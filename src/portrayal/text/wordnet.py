@@ -84,6 +84,19 @@ class Wordnet:
         """Return the base forms of a word that WordNet knows for this part of speech."""
         return self._morphology.base_forms(_key(word), part)
 
+    def inflected(self, word: str, parts: str = "nv") -> frozenset[str]:
+        """Return the word and all forms that share a base form with it; a word WordNet lacks stands alone.
+
+        Examples
+        --------
+        >>> sorted(load().inflected("nurses") & {"nurse", "nurses", "nursing", "nursery"})
+        ['nurse', 'nurses', 'nursing']
+        """
+        pairs = [(base, part) for part in parts for base in self.lemmas_of(word, part)]
+        return frozenset(
+            (word, *(form for base, part in pairs for form in self._morphology.inflected(base, part)))
+        )
+
     def synsets(self, word: str, part: str | None = None) -> tuple[str, ...]:
         """Return all synsets of a word, most common first within each part of speech.
 

@@ -12,10 +12,10 @@ from portrayal.audits.search.gsr_of_run import gsr_text
 from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.text import wordnet
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
 from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
-from portrayal.text.inflection import forms
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vector_sets import open_vectors
 
@@ -75,6 +75,7 @@ def naive_gsr(folder, run, cutoff=100):
     from portrayal.text.tokens import words
 
     collection, results, space = read_collection(folder), read_run(run), open_vectors("glove")
+    forms = wordnet.load().inflected
 
     def unit(word):
         vector = space.matrix[space.row(word)].astype(float)

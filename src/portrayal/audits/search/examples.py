@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.material import Material, Part
-from portrayal.text.inflection import forms
+from portrayal.text import wordnet
 
 EACH = 10  # queries of each pole, as in Figure 7
 TERMS_SHOWN = 10  # of a query; longer ones go on
@@ -55,7 +55,7 @@ def _terms(material: Material, query: str, pole: str, score: float) -> list[tupl
 def _example(material: Material, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
     """Return the words of a query and of one of its relevant documents, each with its score and why it may not count."""
     asked = material.history.queries[query]
-    reach = set().union(*map(forms, asked)) if asked else set()
+    reach = set().union(*map(wordnet.load().inflected, asked))
     rows = [("query", word, material.first.scores.get(word), "counted") for word in asked]
     for word in words[:WORDS]:
         state = "stop word" if word in stop else "in the query" if word in reach else "counted"

@@ -18,7 +18,7 @@ import numpy as np
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.errors import PortrayalError
-from portrayal.text.inflection import forms
+from portrayal.text import wordnet
 
 # Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
 DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -73,7 +73,7 @@ def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -
 
 def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
     """Return, per query, the columns of the terms to leave out of its documents: its words and their inflected forms."""
-    reach = forms if inflected else (lambda word: frozenset((word,)))
+    reach = wordnet.load().inflected if inflected else (lambda word: frozenset((word,)))
     return [bags.columns(set().union(*map(reach, words))) for words in queries]
 
 
