@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from search_texts import DEPTH, QUERIES, TERMS, documents, queries
+
 LETTERS = str.maketrans("0123456789", "abcdefghij")
 LOOPED = 4  # lists the loop is timed on
 
@@ -24,7 +26,6 @@ def gsr(count: int) -> dict[str, float]:
     from portrayal.audits.search.measures.scores import word_scores
     from portrayal.text.collections import collection_of
     from portrayal.text.space import WordSpace
-    from search import DEPTH, QUERIES, TERMS, documents, queries
 
     # The measure scores words without digits, so w12 becomes wbc.
     texts = [text.translate(LETTERS) for text in documents(count)]

@@ -29,7 +29,8 @@ from portrayal.systems.base import (
     Throttled,
     Unreadable,
 )
-from portrayal.systems.generators.images import found_image, open_picture
+from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
+from portrayal.systems.python_function import PythonFunction
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -122,9 +123,6 @@ def gate(system: System) -> System:
 
 def drawing(system: System) -> System:
     """Return the system that hands over images: a function's bytes are not plain data, so it needs its own reader."""
-    from portrayal.systems.generators.function import DrawingFunction
-    from portrayal.systems.python_function import PythonFunction
-
     return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
