@@ -15,7 +15,7 @@ from training.prepare import prepare, values_of
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import UNSEEN, YOUNG, prepared
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
-from portrayal.vision.faces.folder import folder_stimuli, read_folder
+from portrayal.vision.faces.folder import read_folder
 from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.occupations import read_people
 from portrayal.vision.faces.reader import read_face
@@ -159,11 +159,11 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
         "anna_gender_unedited.png",
     ):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
-    made = folder_stimuli(tmp_path, "my studio", "own", "signed", "30-39").sort("stimulus")
+    made = read_folder(tmp_path, "my studio", "own", "signed", "30-39")[0].sort("stimulus")
     assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
     assert set(made["picture"]) == {"anna"} and made["condition"].to_list().count("unedited") == 1
     with pytest.raises(PortrayalError, match="source and consent"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
 
 
 def test_a_folder_of_series_by_table(tmp_path: Path):
@@ -172,16 +172,16 @@ def test_a_folder_of_series_by_table(tmp_path: Path):
     table.write_text(
         "file,picture,attribute,value,source,consent,person,age\nx.png,one,race,-2,s,generated,p,30\n"
     )
-    row = folder_stimuli(tmp_path).row(0, named=True)
+    row = read_folder(tmp_path)[0].row(0, named=True)
     assert (row["person"], row["attribute"], row["value"]) == ("p", "race", -2.0)
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,age,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="age is never varied"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     table.write_text("file,picture,attribute,value,source,consent\ny.png,one,race,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="is not there"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     with pytest.raises(PortrayalError, match="no series in"):
-        folder_stimuli(tmp_path / "nowhere")
+        read_folder(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("attribute", ["Age", "AGE", "youth", "", "hair"])
@@ -190,18 +190,18 @@ def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: 
     table = tmp_path / "series.csv"
     table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     table.write_text("file,picture,attribute,value,source,consent,age\nx.png,one,Race,-2,s,generated,30\n")
-    assert folder_stimuli(tmp_path)["attribute"].to_list() == ["race"]
+    assert read_folder(tmp_path)[0]["attribute"].to_list() == ["race"]
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected a number"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
 
 
 def test_a_file_named_after_age_is_refused_and_not_passed_over(tmp_path: Path):
     Image.new("RGB", (8, 8)).save(tmp_path / "anna_Age_1.png")
     with pytest.raises(PortrayalError, match="age is never varied"):
-        folder_stimuli(tmp_path, "s", "", "generated")
+        read_folder(tmp_path, "s", "", "generated")
 
 
 def test_a_folder_leaves_whoever_is_no_adult_out_by_name(

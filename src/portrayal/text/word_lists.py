@@ -43,8 +43,3 @@ def association_test(name: str) -> dict[str, str]:
         )
     file, test = known[name]
     return {key: f"{file}:{value}" if key in ("x", "y", "a", "b") else value for key, value in test.items()}
-
-
-def association_tests() -> list[str]:
-    """Return the names of all tests that ship."""
-    return [name for file in ASSOCIATIONS for name in load(file)["tests"]]

@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
@@ -130,10 +129,6 @@ class Wordnet:
             return self._first[part][word]
         except KeyError:
             raise PortrayalError(f"no part of speech {part!r}. Known: {', '.join(PARTS)}.") from None
-
-    def most_common_of(self, words: Iterable[str], part: str = "n") -> list[str | None]:
-        """Return the most common synset of each word; the quickest way through many words."""
-        return list(map(self._first[_one_part(part) or ""].__getitem__, words))
 
     def hypernyms(self, synset: str) -> tuple[str, ...]:
         """Return the synsets directly above, those it is an instance of among them."""

@@ -15,6 +15,7 @@ from portrayal.audits.search.measures.scores import usable
 from portrayal.audits.search.measures.slope import bootstrap_interval, fit, permutation_p
 from portrayal.errors import PortrayalError
 from portrayal.text import wordnet
+from portrayal.text.index import build_index
 from portrayal.text.space import WordSpace
 
 TINY = WordSpace.build(
@@ -109,8 +110,13 @@ def test_the_list_of_section_3_2_3():
     assert table["query_score"][0] == pytest.approx(-0.9)
 
 
+def _bags(documents):
+    index = build_index(((name, " ".join(words)) for name, words in documents.items()), stop=())
+    return search.Bags(index.documents, index.words, index.matrix)
+
+
 def _history(queries, documents, **options):
-    return search.History(queries, search.bags_of(documents), **options)
+    return search.History(queries, _bags(documents), **options)
 
 
 def _random_history(seed=0, queries=12, documents=60, words=80):
@@ -354,7 +360,7 @@ def test_average_rank_bias_by_hand():
 
 
 def test_mentions_groups_and_exposure():
-    bags = search.bags_of({"d1": ["she", "he", "she"], "d2": ["he"], "d3": ["tree"], "d4": ["she", "he"]})
+    bags = _bags({"d1": ["she", "he", "she"], "d2": ["he"], "d3": ["tree"], "d4": ["she", "he"]})
     counts = search.count_mentions(bags, {"female": ["she"], "male": ["he"]})
     assert counts.tolist() == [[2, 1], [0, 1], [0, 0], [1, 1]]
     groups = search.document_groups(counts)

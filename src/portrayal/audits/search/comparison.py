@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.search.material import Material, Part
 from portrayal.audits.search.measures.gsr import relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
-from portrayal.audits.search.measures.quality import quality
+from portrayal.audits.search.measures.quality import compare_quality, quality
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.published import published_names
 from portrayal.audits.search.rows import row, slope_row
@@ -83,20 +82,21 @@ def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[st
 
 def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
-    both = tables[variant].join(tables[base], on="query", suffix="_base")
-    rows = []
-    for name in QUALITY if both.height > 1 else ():
-        change = (both[name] - both[f"{name}_base"]).to_numpy()
-        found = clustered_mean(change, np.arange(len(change)))
-        # Student's paired t; without any change there is nothing to test
-        p = (
-            float(stats.ttest_1samp(change, 0.0).pvalue)
-            if np.ptp(change) > 0
-            else (1.0 if not change.any() else None)
+    if tables[base].join(tables[variant], on="query", how="semi").height < 2:
+        return []
+    unit, contrast = "mean paired difference, queries", f"{variant} - {base}"
+    return [
+        row(
+            f"{found['measure']}_change",
+            variant,
+            (found["difference"], found["low"], found["high"]),
+            found["n"],
+            unit,
+            contrast=contrast,
+            p=found["p"],
         )
-        unit, contrast = "mean paired difference, queries", f"{variant} - {base}"
-        rows.append(row(f"{name}_change", variant, found, len(change), unit, contrast=contrast, p=p))
-    return rows
+        for found in compare_quality(tables[base], tables[variant], QUALITY).iter_rows(named=True)
+    ]
 
 
 def _distances(material: Material, base: str, variant: str) -> pl.DataFrame:
