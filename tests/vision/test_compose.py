@@ -10,8 +10,7 @@ from portrayal.audits.contexts.places import load_backgrounds
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import fit_background, person_scale, place, scale_person, trim
 from portrayal.vision.contact_sheet import contact_sheet
-from portrayal.vision.cutout import cut_out, flood, grow
-from portrayal.vision.quality import flaws
+from portrayal.vision.cutout import cut_out, flaws, flood, grow
 
 
 def portrait(backdrop=(236, 236, 238), shade: int = 0):

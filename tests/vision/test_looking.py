@@ -17,7 +17,7 @@ from portrayal.vision.faces.build import UNSEEN, YOUNG, prepared
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
 from portrayal.vision.faces.folder import read_folder
 from portrayal.vision.faces.generated import generated_people
-from portrayal.vision.faces.occupations import read_people
+from portrayal.vision.faces.occupations import read_perceived_gender
 from portrayal.vision.faces.reader import read_face
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import (
@@ -68,7 +68,7 @@ def test_of_many_faces_the_one_closest_to_the_centre_is_taken(portrait: Image.Im
 
 
 def test_a_turned_face_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.vision.faces.suitability.turned_away", lambda landmarks: 0.3)
+    monkeypatch.setattr("portrayal.vision.faces.suitability.head_turn", lambda landmarks: 0.3)
     assert look(portrait).reason == "turned away"
 
 
@@ -235,25 +235,25 @@ def test_people_of_occupations_are_read(tmp_path: Path, portrait: Image.Image):
     portrait.save(tmp_path / "nurse" / "a.png")
     Image.new("RGB", (64, 64)).save(tmp_path / "pilot" / "b.png")
     (tmp_path / "pilot" / "c.jpg").write_bytes(b"no picture")
-    read = read_people(tmp_path)
+    read = read_perceived_gender(tmp_path)
     assert read["occupation"].to_list() == ["nurse", "pilot", "pilot"]
     assert read["reason"].to_list() == ["", "no face", "unreadable picture"]
     said = read["read"][0]
     assert (said == "Female") == (read["female"][0] >= 0.5) and read["read"].null_count() == 2
     (tmp_path / "labelled.csv").write_text(f"file,group\nnurse/a.png,{said}\n")
-    assert read_people(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
+    assert read_perceived_gender(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
 
 
 def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
     with pytest.raises(PortrayalError, match="Expected a folder of pictures for each occupation"):
-        read_people(tmp_path)
+        read_perceived_gender(tmp_path)
     table = tmp_path / "people.csv"
     table.write_text("file,occupation\na.png,nurse\n")
     with pytest.raises(PortrayalError, match=r"names 'a\.png', which is not there"):
-        read_people(table)
+        read_perceived_gender(table)
     table.write_text("file\na.png\n")
     with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
-        read_people(table)
+        read_perceived_gender(table)
 
 
 def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):
