@@ -126,13 +126,13 @@ def test_silence_is_missing_and_never_a_number(stem: str) -> None:
 def test_words_for_readers(stem: str) -> None:
     _, _, measured = case(stem)
     audit = get_audit(stem)
-    findings = audit.findings(measured)
+    findings = audit.findings(measured, case(stem)[0].settings)
     assert findings
     for finding in findings:
         assert 0 <= finding.row < measured.results.height
         assert finding.sentence.endswith(".")
         assert "biased" not in finding.sentence.lower()
-    for chart in audit.charts(measured):
+    for chart in audit.charts(measured, case(stem)[0].settings):
         assert chart.text
         assert (chart.chart is None) != (chart.png is None)
     assert audit.validity
