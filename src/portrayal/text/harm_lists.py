@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import check_name
 from portrayal.text import wordnet
 from portrayal.text.lexicons import read_lexicon
 
@@ -34,8 +34,7 @@ def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
     PortrayalError
         When there is no such list, or the file lacks a column.
     """
-    if name not in COLUMNS:
-        raise PortrayalError(f"no word list {name!r}. Known: {', '.join(COLUMNS)}.")
+    check_name(name, COLUMNS, "word list")
     hint = f"A list of this kind has the columns {', '.join(COLUMNS[name])}."
     table = read_lexicon(name, path, COLUMNS[name], hint)
     return table.with_columns(pl.col("term").str.strip_chars().str.to_lowercase())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.tables import read_json
 from portrayal.text.lexicons import FOLDER
 
@@ -29,17 +29,13 @@ def word_list(name: str) -> list[str]:
     known = {
         f"{file}:{entry}": words for file in ASSOCIATIONS for entry, words in load(file)["lists"].items()
     }
-    if name not in known:
-        raise PortrayalError(f"no word list {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")
+    check_name(name, known, "word list")
     return list(known[name])
 
 
 def association_test(name: str) -> dict[str, str]:
     """Return a test that ships, such as 'weat6', with its lists named 'FILE:LIST'."""
     known = {entry: (file, test) for file in ASSOCIATIONS for entry, test in load(file)["tests"].items()}
-    if name not in known:
-        raise PortrayalError(
-            f"no association test {name!r}.{nearest(name, known)} Known: {', '.join(known)}."
-        )
+    check_name(name, known, "association test")
     file, test = known[name]
     return {key: f"{file}:{value}" if key in ("x", "y", "a", "b") else value for key, value in test.items()}

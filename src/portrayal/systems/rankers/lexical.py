@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name
 from portrayal.systems.rankers.base import Hits, best
 from portrayal.text.index import Index
 
@@ -122,10 +122,7 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
     variant
         'lucene', 'robertson' or 'atire'.
     """
-    if variant not in VARIANTS:
-        raise PortrayalError(
-            f"no BM25 variant {variant!r}.{nearest(variant, VARIANTS)} Known: {', '.join(VARIANTS)}."
-        )
+    check_name(variant, VARIANTS, "BM25 variant")
     if k1 < 0 or not 0 <= b <= 1:
         raise PortrayalError(f"BM25 has k1 {k1} and b {b}. Expected k1 of at least 0 and b from 0 to 1.")
     frequencies = index.frequencies.astype(np.float64)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.settings import Settings, validate
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
@@ -125,6 +125,5 @@ def make_ranker(name: str, searchable: Searchable, settings: Mapping[str, Any] |
 
 def check_settings(name: str, settings: Mapping[str, Any] | None = None) -> Settings:
     """Return the typed settings of the ranker of this name; nothing is made."""
-    if name not in RANKERS:
-        raise PortrayalError(f"no ranker {name!r}.{nearest(name, RANKERS)} Known: {', '.join(RANKERS)}.")
+    check_name(name, RANKERS, "ranker")
     return validate(RANKERS[name].settings, settings or {}, f"ranker {name!r}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.tables import check, read_csv
 
 FOLDER = Path(__file__).parent
@@ -43,8 +43,7 @@ def read_lexicon(
     ('she', 'he')
     """
     known = lexicon_names()
-    if name not in known:
-        raise PortrayalError(f"no lexicon {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")
+    check_name(name, known, "lexicon")
     source = Path(path or FOLDER / f"{name}.csv")
     table = read_csv(source, f"a list of the columns of {name}.csv")
     return check(table, dict.fromkeys(columns, pl.String), f"{name} {source.name}", hint)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.errors import PortrayalError
+from portrayal.errors import check_name
 from portrayal.text import wordnet
 
 # Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
@@ -36,8 +36,7 @@ def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
     >>> rank_weights(3).round(4).tolist()
     [1.0, 0.6309, 0.5]
     """
-    if discount not in DISCOUNTS:
-        raise PortrayalError(f"no rank discount {discount!r}. Known: {', '.join(DISCOUNTS)}.")
+    check_name(discount, DISCOUNTS, "rank discount")
     return DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
 
 
