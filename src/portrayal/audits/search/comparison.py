@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.search.material import Material, Part
 from portrayal.audits.search.measures.gsr import relative_gsr
@@ -83,6 +82,8 @@ def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[st
 
 def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
+    from scipy import stats
+
     both = tables[variant].join(tables[base], on="query", suffix="_base")
     rows = []
     for name in QUALITY if both.height > 1 else ():

@@ -9,14 +9,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.systems.rankers.dense import Dense, unit_rows
 from portrayal.text.index import Index
 from portrayal.text.space import WordSpace
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # words multiplied at a time, so that their vectors are never copied whole
 

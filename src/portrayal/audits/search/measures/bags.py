@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # terms multiplied at a time, so that a product never copies the whole matrix
 
@@ -84,6 +87,8 @@ def bags_of(documents: Mapping[str, Sequence[str]]) -> Bags:
     >>> bags_of({"d1": ["a", "b", "a"]}).counts.toarray().tolist()
     [[2, 1]]
     """
+    from scipy import sparse
+
     words = list(dict.fromkeys(word for text in documents.values() for word in text))
     column = {word: position for position, word in enumerate(words)}
     rows = [row for row, text in enumerate(documents.values()) for _ in text]
