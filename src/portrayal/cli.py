@@ -57,7 +57,7 @@ def demo(
     """Run every audit on what ships with the package and write one report."""
     from portrayal.demo import run_demo
 
-    with _going_on_later():
+    with _resumable():
         typer.echo(run_demo(out, quiet))
 
 
@@ -70,7 +70,7 @@ def audit(
     """Record, measure and report a study; goes on where an earlier try stopped."""
     from portrayal import flow
 
-    with _going_on_later():
+    with _resumable():
         typer.echo(flow.audit(study, out, quiet, _say))
 
 
@@ -87,7 +87,7 @@ def record(run: RunFolder, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
     from portrayal import flow
 
-    with _going_on_later():
+    with _resumable():
         recorded = flow.record_again(run, quiet)
         _say(recorded.messages)
         status(run)
@@ -131,7 +131,7 @@ def calibrate(
     stem: Annotated[str, typer.Argument(help="The audit whose instrument is tried.", metavar="STEM")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated audits per condition.")] = 1000,
-    seed: Annotated[int, typer.Option(help="0, and never shopped for.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed; published figures use 0.")] = 0,
 ) -> None:
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
@@ -265,7 +265,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 @contextmanager
-def _going_on_later() -> Iterator[None]:
+def _resumable() -> Iterator[None]:
     """Say after Ctrl-C how to go on; typer would end without a word."""
     try:
         yield

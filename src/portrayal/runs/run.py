@@ -143,11 +143,11 @@ def _take(descriptor: int, run: Run, patience: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= give_up:
-                raise PortrayalError(_turned_away(run)) from None
+                raise PortrayalError(_busy_message(run)) from None
             time.sleep(0.05)
 
 
-def _turned_away(run: Run) -> str:
+def _busy_message(run: Run) -> str:
     holder = (run.folder / "lock").read_text().strip()
     who = f"process {holder}" if holder else "another process"
     return f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."

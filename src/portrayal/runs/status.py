@@ -36,7 +36,7 @@ def status_text(folder: Path | str) -> str:
     for row in [*table.iter_rows(named=True), total]:
         numbers = [row[state] for state in STATES]
         lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
-    lines.append("recording now" if is_recording(run) else "nobody is recording")
+    lines.append("recording now" if is_recording(run) else "not recording")
     return "\n".join([*lines, *_reasons(run)])
 
 
