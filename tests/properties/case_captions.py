@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
 import polars as pl
 
 from portrayal.audits.captions import AUDIT
@@ -11,7 +16,9 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
+from properties.relabelling import with_old_names
 
+NEW_NAMES = {"female": "quince", "male": "apple", "darker": "walnut", "lighter": "medlar"}
 PLANTED = {"first": "objects correctly mentioned", "second": "looks predict the group term"}
 
 
@@ -52,3 +59,32 @@ def case() -> tuple[Study, Evidence]:
 
 def _caption(planted: str, image: str, content: str) -> str:
     return text(PHANTOMS[planted].system(read_scene(image, content), 0.6, draws(planted, image)))
+
+
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with the old names in them."""
+    return with_old_names(results, NEW_NAMES)
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Give the groups of gender and skin other names: in the annotation, the word lists and the rules."""
+    stages, options = evidence.inputs["stages"], evidence.inputs["options"]
+    other = pl.col("group").replace(NEW_NAMES)
+    lists = {
+        name: options.word_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")
+    }
+    inputs = {
+        "stages": replace(stages, people=stages.people.with_columns(other)),
+        "options": replace(options, rules=_rules(), tables={**options.tables, **lists}),
+    }
+    return study, replace(evidence, inputs={**evidence.inputs, **inputs})
+
+
+def _rules() -> Path:
+    """Write the rules that ship with the new names in them."""
+    text = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
+    for old, new in NEW_NAMES.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    path = Path(tempfile.mkdtemp()) / "rules.toml"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from portrayal.errors import PortrayalError, nearest
@@ -43,6 +44,11 @@ QUESTIONS = {
 }
 
 
+def plugged_in() -> dict[str, EntryPoint]:
+    """Return the audits that other packages add, by name: entry points of the group `portrayal.audits`."""
+    return {entry.name: entry for entry in entry_points(group="portrayal.audits")}
+
+
 def get_audit(stem: str) -> Audit:
     """Return the audit of this stem, or the experiment of this name.
 
@@ -63,7 +69,11 @@ def get_audit(stem: str) -> Audit:
     >>> get_audit("search").question
     'Do result lists repeat the gender stereotype in the query?'
     """
-    known = {**AUDITS, **EXPERIMENTS}
-    if stem not in known:
-        raise PortrayalError(f"no audit {stem!r}.{nearest(stem, known)} Known: {', '.join(known)}.")
-    return import_module(known[stem]).AUDIT
+    ours = {**AUDITS, **EXPERIMENTS}
+    if stem in ours:
+        return import_module(ours[stem]).AUDIT
+    others = plugged_in()
+    if stem in others:
+        return others[stem].load()
+    known = [*ours, *others]
+    raise PortrayalError(f"no audit {stem!r}.{nearest(stem, known)} Known: {', '.join(known)}.")

@@ -14,10 +14,10 @@ from portrayal.audits.search import gsr_of_run as gsr_of_run_module
 from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.text import wordnet
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
 from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
-from portrayal.text.inflection import forms
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vector_sets import open_vectors
 
@@ -77,6 +77,7 @@ def naive_gsr(folder, run, cutoff=100):
     from portrayal.text.tokens import words
 
     collection, results, space = read_collection(folder), read_run(run), open_vectors("glove")
+    forms = wordnet.load().inflected
 
     def unit(word):
         vector = space.matrix[space.row(word)].astype(float)
@@ -251,7 +252,7 @@ def test_only_documents_that_are_listed_or_relevant_are_held(half_listed, monkey
     folder, path = half_listed
     held = []
     monkeypatch.setattr(
-        gsr_of_run_module, "make_material", lambda evidence, settings: held.append(evidence) or 1 / 0
+        gsr_of_run_module, "score_runs", lambda evidence, settings: held.append(evidence) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
         gsr_of_run(folder, path)

@@ -28,7 +28,9 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 
 def _measure(evidence: Evidence, settings: LoudnessSettings) -> Measured:
-    counts = evidence.responses.group_by("system").agg(pl.col("tag").str.to_uppercase().eq(pl.col("tag")).sum())
+    counts = evidence.responses.group_by("system").agg(
+        pl.col("tag").str.to_uppercase().eq(pl.col("tag")).sum()
+    )
     rows = [
         {"audit": "loudness", "system": system, "measure": "shouted", "value": float(count), "low": float(count),
          "high": float(count), "n": evidence.stimuli.height, "n_missing": 0, "unit": "tags"}

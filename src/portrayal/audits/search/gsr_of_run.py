@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.inputs import inputs_of_listed, open_inputs, stimuli
-from portrayal.audits.search.material import PERFECT, Part, make_material
 from portrayal.audits.search.reinforcement import reinforcement
+from portrayal.audits.search.scored_runs import PERFECT, PartialResult, score_runs
 from portrayal.record.ledger import Ledger
 from portrayal.record.responses import read_responses
 from portrayal.runs.asking import ask, write_questions
@@ -73,8 +73,8 @@ def gsr_of_run(
     kept = inputs_of_listed(study, results["doc"])
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
     inputs = open_inputs(kept, study.settings)
-    material = make_material(Evidence(shown, _responses(study, shown), inputs, seed=seed), study.settings)
-    return {**_numbers(reinforcement(material)), "vectors": material.first.space.name}
+    scored = score_runs(Evidence(shown, _responses(study, shown), inputs, seed=seed), study.settings)
+    return {**_numbers(reinforcement(scored)), "vectors": scored.first.space.name}
 
 
 def _study(
@@ -102,13 +102,13 @@ def _responses(study: Study, shown: pl.DataFrame) -> pl.DataFrame:
         return read_responses(ledger.entries(), shown, "ranker")
 
 
-def _numbers(measured: Part) -> dict[str, Any]:
+def _numbers(measured: PartialResult) -> dict[str, Any]:
     """Take the numbers from the audit's own rows; a row that the audit does not write has none."""
     rows = {(row["measure"], row["system"]): row for row in measured.rows}
     own, perfect = rows["gsr", RUN], rows.get(("gsr", PERFECT), {})
     difference, ratio = (rows.get((name, RUN), {}) for name in ("gsr_difference", "gsr_ratio"))
     times = ratio.get("value")
-    scored = measured.tables["queries"].filter(pl.col("system") == RUN, pl.col("reason") != "")
+    left_out = measured.tables["queries"].filter(pl.col("system") == RUN, pl.col("reason") != "")
     return {
         "gsr": own["value"],
         **{name: own[name] for name in ("low", "high", "p")},
@@ -118,5 +118,5 @@ def _numbers(measured: Part) -> dict[str, Any]:
         "difference": difference.get("value"),
         "ratio": times,
         "notes": [row["note"] for row in (own, ratio) if row.get("note")],
-        "unused": scored.select("query", "reason").to_dicts(),
+        "unused": left_out.select("query", "reason").to_dicts(),
     }
