@@ -10,7 +10,7 @@ from scipy import stats
 from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flips, share
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
-from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
+from portrayal.audits.counterfactuals.measures.measure import label_slopes, measure_counterfactuals
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.reversal import place_scores, reversal_p
 from portrayal.audits.counterfactuals.measures.rows import Options
@@ -177,6 +177,16 @@ def test_repeats_become_shares(random_present: np.ndarray):
     block = next(blocks(stimuli, pl.concat([responses, nurses])))
     nurse = block.present[:, :, block.labels.index("nurse")]
     np.testing.assert_allclose(nurse, random_present[:4, :, 0] / 2)
+
+
+def test_label_slopes_are_those_of_the_audit_and_see_repeats_by_themselves(random_present: np.ndarray):
+    stimuli, once = answers(random_present[:8], SEVEN, ["nurse", "model", "chef"])
+    again = once.filter(pl.col("tag") != "chef").with_columns(pl.lit(1, pl.Int64).alias("repeat"))
+    for responses, repeats in ((once, 1), (pl.concat([once, again]), 2)):
+        options = Options(cluster="person", repeats=repeats, draws=99, seed=5, method="holm")
+        labels = measure_counterfactuals(stimuli, responses, options)[1]["labels"]
+        found = label_slopes(stimuli.to_dicts(), responses, cluster="person", draws=99, seed=5, method="holm")
+        assert found.equals(labels)
 
 
 def test_a_label_absent_at_the_centre_is_reported_with_raw_rates():

@@ -10,10 +10,12 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import portrayal
 from portrayal.cli import rank_command
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Question, System
@@ -194,6 +196,30 @@ def test_rank_writes_a_run_and_says_only_its_path(folder: Path, tmp_path: Path) 
     assert run["doc"].to_list() == rank(TOY, make_ranker("bm25", Searchable(TOY)), 2)["doc"].to_list()
     np.testing.assert_array_equal(run["score"], rank(TOY, make_ranker("bm25", Searchable(TOY)), 2)["score"])
     assert sorted(file.name for file in folder.iterdir()) == before
+
+
+def test_rank_writes_what_a_study_records_and_both_have_the_same_gsr(tmp_path: Path) -> None:
+    run, _ = portrayal.rank_collection("toy", "tfidf", depth=3, out=tmp_path / "toy.run")
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "toy"\naudit = "search"\nsearch = { collection = "toy", validate_direction = false, variants = false }\n'
+        '[[systems]]\nname = "mine"\nuse = "tfidf"\nparameters = { collection = "toy", depth = 3 }\n'
+    )
+    portrayal.record(study, tmp_path / "run", quiet=True)
+    results = portrayal.measure(tmp_path / "run").results.filter(measure="gsr", system="mine")
+    recorded = pl.read_parquet(tmp_path / "run" / "responses.parquet").sort("stimulus", "rank")
+    written = read_run(run).sort("query", "rank")
+    assert recorded.select("stimulus", "doc", "rank", "score").rows() == written.rows()
+    found = portrayal.gsr_of_run("toy", run)
+    assert results.select("value", "low", "high", "p").row(0) == tuple(
+        found[name] for name in ("gsr", "low", "high", "p")
+    )
+
+
+def test_an_index_is_kept_also_when_the_collection_was_searched_before(folder: Path, tmp_path: Path) -> None:
+    for kept in (None, tmp_path / "kept"):
+        portrayal.rank_collection(folder, out=tmp_path / "x.run", kept=kept)
+    assert (tmp_path / "kept" / "index-lucene" / "index.json").exists()
 
 
 def test_a_kept_index_is_opened_and_a_changed_collection_is_noticed(folder: Path, tmp_path: Path) -> None:

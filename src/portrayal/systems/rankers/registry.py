@@ -43,13 +43,14 @@ class Searchable:
     track: Callable[[Any], Any] = iter  # shows progress over the documents
     kept: Path | None = None  # where indexes are kept on disk, if at all
     mark: str = ""  # tells the collection from others, for kept indexes
-    _indexes: dict[str, Index] = field(default_factory=dict)
+    _indexes: dict[tuple[str, Path | None], Index] = field(default_factory=dict)
 
     def index(self, stop: str = "lucene") -> Index:
         """Return the index without the words of this stop list, made when first asked for."""
-        if stop not in self._indexes:
-            self._indexes[stop] = self._opened(stop)
-        return self._indexes[stop]
+        wanted = (stop, self.kept)
+        if wanted not in self._indexes:
+            self._indexes[wanted] = self._opened(stop)
+        return self._indexes[wanted]
 
     def _opened(self, stop: str) -> Index:
         """Open the kept index, or make it and, where asked, keep it."""
