@@ -8,7 +8,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test calibrate lint benchmarks clean
+.PHONY: venv demo test mutants calibrate lint benchmarks clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/constraints.txt $(wildcard src/portrayal/parts/*.txt)
@@ -34,9 +34,13 @@ test: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 15
 
+# 120 small wrong changes of the code, seed 0: how many do the tests notice? Half an hour on two cores; see scripts/mutants.py.
+mutants: $(VENV)/.test
+	$(BIN)/python scripts/mutants.py
+
 # 1,000 runs and seed 0 for every stem; refreshes the figures in docs/.
 calibrate: $(VENV)/.demo
-	$(BIN)/python -m portrayal.runs.calibration_pages --runs 1000
+	$(BIN)/python scripts/calibration_pages.py --runs 1000
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .
@@ -46,4 +50,4 @@ benchmarks: $(VENV)/.test
 	set -e; for file in benchmarks/*.py; do $(BIN)/python $$file; done
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo .mutants .pytest_cache .mypy_cache .ruff_cache

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -57,11 +56,3 @@ def read_inputs(run: Run) -> dict[str, Any]:
     pictures = {path.stem: path.read_bytes() for path in sorted(run.inputs.glob("*.png"))}
     plain: dict[str, Any] = json.loads((run.inputs / PLAIN).read_text())
     return {**tables, **pictures, **plain}
-
-
-def as_kept(inputs: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return inputs as a run would give them back, by way of a folder."""
-    run = Run(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_inputs(run, inputs)
-    return read_inputs(run)

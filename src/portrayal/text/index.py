@@ -14,16 +14,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.tokens import Tokeniser, stop_words, words
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
@@ -71,6 +73,8 @@ class Index:
 
     def weighted(self, weights: NDArray[Any]) -> sparse.csc_array:
         """Return documents by words with another weight in each posting's place."""
+        from scipy import sparse
+
         shape = (len(self.documents), len(self.words))
         # Both index arrays must be of one type, or scipy copies the postings into the wider.
         borders = self.borders.astype(np.int32) if self.borders[-1] < 2**31 else self.borders
@@ -127,6 +131,8 @@ class _Block:
 
 def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocabulary: int) -> _Block:
     """Count the words of a batch whose first document has number `first`."""
+    from scipy import sparse
+
     shape = (len(borders) - 1, vocabulary)
     rows = sparse.csr_array((np.ones(len(ids), np.int8), ids, borders), shape=shape)
     turned = rows.tocsc()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
 from portrayal.audits.search.measures.gsr import gsr
@@ -70,6 +69,8 @@ def _dichotomy_row(ruler: Ruler, found: Dichotomy) -> dict[str, Any]:
 
 def _welch(words: pl.DataFrame) -> float:
     """Return the half width of Welch's interval of the difference between the two poles' means."""
+    from scipy import stats
+
     sides = [part["score"].to_numpy() for part in words.drop_nulls("score").partition_by("pole")]
     parts = np.array([side.var(ddof=1) / len(side) for side in sides])
     freedom = parts.sum() ** 2 / sum(

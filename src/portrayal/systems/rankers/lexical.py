@@ -18,14 +18,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.errors import PortrayalError, check_name
 from portrayal.systems.rankers.base import Hits, best
 from portrayal.text.index import Index
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 COMMON = 0.2  # a word in more than this share of the documents is common
 

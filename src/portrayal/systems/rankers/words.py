@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.systems.rankers.dense import Dense
 from portrayal.text.debias import debias
@@ -22,6 +22,9 @@ from portrayal.text.index import Index
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.space import WordSpace, unit_rows
 from portrayal.text.vector_sets import open_vectors
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # words multiplied at a time, so that their vectors are never copied whole
 

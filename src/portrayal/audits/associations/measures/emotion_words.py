@@ -171,6 +171,7 @@ def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, 
             "measure": measure,
             **_place(cells, f"{group}, {condition}"),
             **_estimate(scaled, people),
+            "n_missing": _missing(cells, condition),
             "unit": UNIT,
             "note": note if people["count"].sum() else NEVER,
         }
@@ -194,7 +195,7 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
         "contrast": f"{condition} / {baseline}",
         **_estimate(interval, both),
         "n": sum(int(both[name].sum()) for name in ("captions", "captions_base")),
-        "n_missing": sum(int(both[name].sum()) for name in ("missing", "missing_base")),
+        "n_missing": _missing(cells, condition, baseline),
         "p": test.p if test else None,
         "unit": "ratio",
         "note": f"{note} ({test.method})" if test else note,
@@ -212,8 +213,13 @@ def _lone_person(both: pl.DataFrame) -> str:
 
 def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
     chosen = cells.filter(pl.col("condition") == condition).group_by("person")
-    sums = chosen.agg(pl.col("count", "captions", "missing").sum())
+    sums = chosen.agg(pl.col("count", "captions").sum())
     return sums.filter(pl.col("captions") > 0).sort("person")
+
+
+def _missing(cells: pl.DataFrame, *conditions: str) -> int:
+    """Count the captions that are missing, also those of people who have no caption at all."""
+    return int(cells.filter(pl.col("condition").is_in(conditions))["missing"].sum())
 
 
 def _place(cells: pl.DataFrame, group: str) -> dict[str, Any]:
@@ -221,5 +227,4 @@ def _place(cells: pl.DataFrame, group: str) -> dict[str, Any]:
 
 
 def _estimate(interval: Interval, people: pl.DataFrame) -> dict[str, Any]:
-    counts = {"n": int(people["captions"].sum()), "n_missing": int(people["missing"].sum())}
-    return {**interval.columns(), **counts}
+    return {**interval.columns(), "n": int(people["captions"].sum())}

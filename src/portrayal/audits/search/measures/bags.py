@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # terms multiplied at a time, so that a product never copies the whole matrix
 
