@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -20,10 +20,13 @@ class MissingExtra(PortrayalError):
 
 
 class MissingPart(PortrayalError):
-    """A package that carries weights or data is not installed."""
+    """Packages that carry weights or data are not installed; `others` are missing too, though not needed here."""
 
-    def __init__(self, what: str, package: str) -> None:
-        super().__init__(f"{what} needs the package {package!r}. Run: pip install --no-deps {package}")
+    def __init__(self, what: str, packages: Sequence[str], others: Sequence[str] = ()) -> None:
+        also = f" (missing too: {', '.join(others)})" if others else ""
+        super().__init__(
+            f"{what} needs what is not installed: {', '.join(packages)}{also}. Run: portrayal parts install"
+        )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 
 import polars as pl
 
-from portrayal.audits.counterfactuals import AUDIT
+from portrayal.audits.counterfactuals.inputs import references
 from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
@@ -30,7 +30,7 @@ def case() -> tuple[Study, Evidence]:
         [_stimulus(*step) for step in product(range(16), ("gender", "race"), (-1.0, 0.0, 1.0))]
     )
     responses = pl.DataFrame(list(_rows(stimuli)), infer_schema_length=None)
-    return study, Evidence(stimuli, responses, AUDIT.inputs(study), None, study.seed)
+    return study, Evidence(stimuli, responses, references(study), None, study.seed)
 
 
 def _stimulus(number: int, attribute: str, value: float) -> dict[str, object]:

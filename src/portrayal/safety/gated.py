@@ -49,6 +49,7 @@ BLOCKED_WORDS = (
 class Gated(BaseSystem):
     """A generator of any make; its answers are `{"sha256": ..., "outcome": ..., "labels": [...]}`."""
 
+    reader: str = "gated"
     inner: System | None = None
     gates: Gates | None = None
 
@@ -59,15 +60,6 @@ class Gated(BaseSystem):
         for question in questions:
             guard_question(question, self.parameters, self.identity)
         return [await self._ask_one(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Return the outcome as a label of its own, then what the reader saw."""
-        try:
-            data = json.loads(answer.raw)
-            outcome = {"label": f"outcome:{data['outcome']}", "score": None}
-            return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
-        except (ValueError, KeyError, TypeError):
-            raise Unreadable("not an answer of a gated generator") from None
 
     async def close(self) -> None:
         """Close what draws."""
@@ -100,6 +92,16 @@ class Gated(BaseSystem):
             return _kept(hashlib.sha256(image).hexdigest(), verdict, answer)
         except Exception as error:
             return CallFailed(f"the image could not be checked and was dropped ({type(error).__name__})")
+
+
+def read_gated(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the outcome as a label of its own, then what the reader saw."""
+    try:
+        data = json.loads(answer.raw)
+        outcome = {"label": f"outcome:{data['outcome']}", "score": None}
+        return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
+    except (ValueError, KeyError, TypeError):
+        raise Unreadable("not an answer of a gated generator") from None
 
 
 def gate(system: System) -> System:

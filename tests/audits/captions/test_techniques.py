@@ -305,16 +305,16 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     )
     people = [("1", "age", "old", "annotators")]
     table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
-    outcome = context_rules.measure(table, Options(rules=path))
+    outcome = context_rules.measure(table, Options(rules=context_rules.rules_text(path)))
     assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
     path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
     with pytest.raises(PortrayalError, match="stand_in"):
-        context_rules.read_rules(path)
+        context_rules.rules_text(path)
     path.write_text(
         '[[rules]]\nname = "x"\nabout = [{axis = "a", groups = ["b"]}]\nunder = ["nope.n.01"]\nstand_in = "y"'
     )
     with pytest.raises(PortrayalError, match="no synset 'nope.n.01'"):
-        context_rules.read_rules(path)
+        context_rules.rules_text(path)
 
 
 def test_identity_adjectives_used_as_nouns() -> None:

@@ -8,6 +8,7 @@ import polars as pl
 
 from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.rows import INSTRUMENT
+from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.words import estimate, interval, listed, p_value, plural
 from portrayal.runs.audit import Finding, Measured, ReportTable
 from portrayal.stats.multiplicity import decided, judged_p
@@ -33,7 +34,7 @@ VALIDITY = (
 )
 
 
-def findings(measured: Measured) -> list[Finding]:
+def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
     """Return what is clear of each system, who is not told apart, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
     told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
@@ -65,7 +66,7 @@ def _told(rows: list[dict[str, Any]]) -> list[Finding]:
     return made
 
 
-def tables(measured: Measured) -> list[ReportTable]:
+def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
     """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
     made = [
         _grid(measured),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from portrayal.audits.search.agreement import agreement, specifications
 from portrayal.audits.search.comparison import comparison
 from portrayal.audits.search.examples import most_gendered
+from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.material import Part, make_material
 from portrayal.audits.search.mentions import mentioned
 from portrayal.audits.search.reinforcement import reinforcement
@@ -18,6 +21,7 @@ from portrayal.tables import results
 
 def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     """Measure every system; see docs/search.md for each measure."""
+    evidence = replace(evidence, inputs=open_inputs(evidence.inputs, settings))
     material = make_material(evidence, settings)
     pairs = evidence.inputs["pairs"]
     parts = [

@@ -20,7 +20,6 @@ from pydantic import Field
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.settings import SystemSettings
 
 
@@ -75,10 +74,6 @@ class TransformersCaptioner(BaseSystem):
                 **drawn,
             )
         return [text.strip() for text in processor.batch_decode(tokens, skip_special_tokens=True)]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
 
 def load_model(path: str, device: str) -> tuple[Any, Any]:

@@ -16,14 +16,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.encoders.local import MEDIA, pack, unpack
+from portrayal.systems.encoders.local import MEDIA, pack
 from portrayal.systems.settings import SystemSettings
 
 
@@ -38,6 +37,7 @@ class RecordedEmbeddings(BaseSystem):
     """Embeddings from a file, read when first asked."""
 
     batch: int = 1024
+    reader: str = "vector"
     path: Path = field(default_factory=Path)
     _vectors: dict[str, np.ndarray] | None = None
 
@@ -46,10 +46,6 @@ class RecordedEmbeddings(BaseSystem):
         if self._vectors is None:
             self._vectors = read_embeddings(self.path)
         return [self._look_up(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the vector back."""
-        return [{"embedding": unpack(answer.raw)}]
 
     def _look_up(self, question: Question) -> Answer | Exception:
         place = Path(question.content) if question.kind == "image" else None

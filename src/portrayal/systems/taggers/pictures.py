@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.systems.base import Answer, CallFailed, Question
-from portrayal.systems.plain import PlainSystem
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 
 
 @dataclass
-class PictureTagger(PlainSystem, ABC):
+class PictureTagger(BaseSystem, ABC):
     """A tagger whose subclasses write `tags_of` and `answered_version`."""
 
     batch: int = 16

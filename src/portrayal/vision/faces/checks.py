@@ -207,7 +207,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
 def _why_no_identity() -> str:
     if can_embed():
         return "needs faces of two people"
-    return "needs the packages dlib-bin and face_recognition_models (requirements/identity.txt)"
+    return "needs the packages dlib-bin and face_recognition_models (portrayal parts install)"
 
 
 def _somebody_else(people: list[str]) -> list[int]:

@@ -8,14 +8,13 @@ IV to VI darker.
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from portrayal.audits.contexts.datasets.people_folder import PEOPLE
-from portrayal.errors import MissingPart
+from portrayal.parts.find import part_folder
 
 LIGHTER = ("I", "II", "III")
 
@@ -28,10 +27,8 @@ def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     picture
         Which of the package's pictures: studio_portrait, studio_posture, ...
     """
-    found = find_spec("openpeople")
-    if found is None or found.origin is None:
-        raise MissingPart("the people that come with the contexts audit", "openpeople==0.1.2")
-    folders = sorted((Path(found.origin).parent / "data" / "curated").glob("P*"))
+    people = part_folder("openpeople", "the people that come with the contexts audit")
+    folders = sorted((people / "data" / "curated").glob("P*"))
     rows = [_person(folder, picture) for folder in folders]
     return pl.DataFrame(rows).select(*PEOPLE, pl.exclude(*PEOPLE))
 
