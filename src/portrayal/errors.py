@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -33,3 +33,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return ' Did you mean ...?' for the closest known name, or nothing when none is close."""
     match = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f" Did you mean {match[0]!r}?" if match else ""
+
+
+def check_name(name: str, known: Collection[str], what: str) -> None:
+    """Refuse a name that is not among the known ones.
+
+    Examples
+    --------
+    >>> check_name("bm52", ["bm25", "qlm"], "ranker")
+    Traceback (most recent call last):
+    portrayal.errors.PortrayalError: no ranker 'bm52'. Did you mean 'bm25'? Known: bm25, qlm.
+    """
+    if name not in known:
+        raise PortrayalError(f"no {what} {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")

@@ -133,7 +133,7 @@ def test_a_service_that_is_down_is_not_asked_ten_thousand_times(ledger: Ledger) 
     counts = ledger.counts()["fake"]
     assert (counts["failed"], counts["planned"]) == (3, 47)
     assert len(system.log) == 9
-    assert "keeps saying 'later'" in recorder.messages[0]
+    assert "keeps throttling" in recorder.messages[0]
 
 
 def test_concurrency_is_held(ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from portrayal.errors import MissingPart
 from portrayal.text import parsing
-from portrayal.text.scene_graph import SceneGraph, union
+from portrayal.text.scene_graph import SceneGraph
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
@@ -75,11 +75,6 @@ def test_groups_numbers_and_pictures() -> None:
     found = graph("A close up of a group of people flying three kites.")
     assert set(found.objects) == {"people", "kite"}
     assert set(found.attributes) == {("people", "group"), ("kite", "three")}
-
-
-def test_union_keeps_each_tuple_once() -> None:
-    both = union(parsing.parse(["A black dog runs.", "A dog with a ball."]))
-    assert both.objects == ("dog", "ball")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ from portrayal.systems.base import (
     Throttled,
     Unreadable,
 )
-from portrayal.systems.generators.images import found_image, open_picture
+from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
+from portrayal.systems.python_function import PythonFunction
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -77,7 +78,9 @@ class Gated(BaseSystem):
             answer = error
         if isinstance(answer, Exception):
             return (
-                _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_words(answer)
+                _kept("", Verdict("blocked"), Answer(b""))
+                if says_blocked(answer)
+                else _without_message(answer)
             )
         return await asyncio.to_thread(self._label, answer)
 
@@ -117,16 +120,13 @@ def gate(system: System) -> System:
         limits=system.limits,
         batch=1,
         remote=system.remote,
-        inner=drawing(system),
+        inner=image_source(system),
         gates=getattr(system, "gates", None),
     )
 
 
-def drawing(system: System) -> System:
+def image_source(system: System) -> System:
     """Return the system that hands over images: a function's bytes are not plain data, so it needs its own reader."""
-    from portrayal.systems.generators.function import DrawingFunction
-    from portrayal.systems.python_function import PythonFunction
-
     return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
@@ -149,7 +149,7 @@ def says_blocked(error: Exception) -> bool:
     return any(words in said for words in BLOCKED_WORDS)
 
 
-def _without_words(error: Exception) -> Exception:
+def _without_message(error: Exception) -> Exception:
     """Keep what an error proves, not what it says."""
     for kind in (Throttled, QuotaSpent, OutcomeUnknown):
         if isinstance(error, kind):

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import optimize, stats
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.studentised_range import critical, survival
@@ -133,6 +132,8 @@ def welch(
 
     With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
     """
+    from scipy import stats
+
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     difference = first.mean() - second.mean() if len(first) and len(second) else np.nan
     if min(len(first), len(second)) < 2:
@@ -192,6 +193,8 @@ def _term(
     residual_df: int,
     expected: int,
 ) -> Term:
+    from scipy import stats
+
     before, rank_before = _fit(values, smaller)
     after, rank_after = _fit(values, larger)
     df, squares = rank_after - rank_before, max(before - after, 0.0)
@@ -226,6 +229,8 @@ def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> 
 
 def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
+    from scipy import optimize, stats
+
     if stats.f.cdf(f, df, residual_df) <= below:
         return 0.0
     if f > 1e5:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
 
 
 class Interval(NamedTuple):
@@ -37,6 +36,8 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     >>> [round(end, 4) for end in wilson(0, 10)]
     [0.0, 0.0, 0.2775]
     """
+    from scipy import special
+
     if n == 0:
         return Interval(np.nan, np.nan, np.nan)
     z = special.ndtri(0.5 + level / 2)  # the normal quantile, without scipy.stats' checks of its arguments
@@ -51,6 +52,8 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray, level: float = 0.95
 
     Under two clusters there is no variance between them: the ends are NaN, never a guess.
     """
+    from scipy import stats
+
     values = np.asarray(values, dtype=float)
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
     count = codes.max(initial=-1) + 1
@@ -135,6 +138,8 @@ def bootstrap(
 
 def _bca_tails(tails: np.ndarray, value: float, drawn: np.ndarray, left_out: np.ndarray) -> np.ndarray:
     """Shift the tail shares by the bias and the acceleration (equation 6.6 of [3])."""
+    from scipy import stats
+
     share = (np.mean(drawn < value) + np.mean(drawn <= value)) / 2
     bias = stats.norm.ppf(np.clip(share, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
     pull = left_out.mean() - left_out

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import Interval, wilson
@@ -52,6 +51,8 @@ def newcombe(first: Interval, second: Interval) -> Interval:
 
 def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Comparison:
     """Return the ratio of two shares, its interval on the log scale [2]_; none where a side has no hit."""
+    from scipy import stats
+
     if min(n, base_n) == 0 or base_hits == 0:
         return Comparison(Interval(np.nan, np.nan, np.nan), _fisher(hits, n, base_hits, base_n))
     ratio = (hits / n) / (base_hits / base_n)
@@ -69,6 +70,8 @@ def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int
     The interval allows each position its own variance, with one hit and one miss added a position (so that a
     position at 0 or 1 does not count as known for certain).
     """
+    from scipy import stats
+
     x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
     if len(np.unique(x[total > 0])) < 2:
         return Comparison(Interval(np.nan, np.nan, np.nan), np.nan)
@@ -101,6 +104,8 @@ def corrected_share(flagged: float, sensitivity: float, specificity: float) -> f
 
 
 def _fisher(hits: int, n: int, base_hits: int, base_n: int) -> float:
+    from scipy import stats
+
     if min(n, base_n) == 0:
         return float("nan")
     table = [[hits, n - hits], [base_hits, base_n - base_hits]]

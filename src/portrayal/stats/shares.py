@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.intervals import Interval
 
@@ -133,6 +132,8 @@ def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
 
 
 def _quantile(people: int, level: float) -> float:
+    from scipy import stats
+
     return float(stats.t.ppf(0.5 + level / 2, people - 1)) if people > 1 else np.nan
 
 

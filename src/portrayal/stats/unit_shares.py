@@ -12,7 +12,6 @@ References
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.intervals import Interval, clustered_mean, wilson
 from portrayal.stats.proportions import newcombe
@@ -50,6 +49,8 @@ def _is_binary(values: np.ndarray) -> bool:
 
 def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
     """Fisher's exact test where a count is small, else the pooled z test."""
+    from scipy import stats
+
     table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
     if not table.sum(axis=0).all():
         return float("nan")  # nobody or everybody: no test, and none to correct the others for
@@ -61,6 +62,8 @@ def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _welch(first: np.ndarray, second: np.ndarray) -> tuple[Interval, float]:
+    from scipy import stats
+
     gap = float(first.mean() - second.mean())
     if min(len(first), len(second)) < 2:
         return Interval(gap, np.nan, np.nan), np.nan

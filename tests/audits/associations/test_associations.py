@@ -19,7 +19,7 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import make_stimuli
 from portrayal.tables import check_stimuli
-from portrayal.text.word_lists import association_test, association_tests, word_list
+from portrayal.text.word_lists import ASSOCIATIONS, association_test, load, word_list
 
 SYSTEM = {"name": "e", "use": "glove"}
 WARM = {"x": ["ada", "eva", "ida"], "y": ["bob", "tom", "max"], "a": ["warm", "kind"], "b": ["cold", "stern"]}
@@ -292,7 +292,7 @@ def test_power_for_the_plan() -> None:
     assert line.startswith("weat1: 25 + 25 targets find d of 0.6")
 
 
-@pytest.mark.parametrize("name", association_tests())
+@pytest.mark.parametrize("name", [name for file in ASSOCIATIONS for name in load(file)["tests"]])
 def test_every_test_that_ships_is_whole(name: str) -> None:
     test = association_test(name)
     sides = [side for side in "xyab" if side in test]

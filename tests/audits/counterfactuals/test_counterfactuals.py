@@ -17,7 +17,7 @@ from portrayal.audits.counterfactuals.tables import first_of_each, label_table, 
 from portrayal.runs.registry import get_audit
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
-from portrayal.vision.faces.folder import folder_stimuli
+from portrayal.vision.faces.folder import read_folder
 
 STUDY = """
 name = "folder"
@@ -47,7 +47,8 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    folder_stimuli(inside, "drawn", "", "generated", "30-39").write_parquet(inside / MANIFEST)
+    stimuli, _ = read_folder(inside, "drawn", "", "generated", "30-39")
+    stimuli.write_parquet(inside / MANIFEST)
 
 
 @pytest.fixture(scope="module")

@@ -168,8 +168,8 @@ def test_recorded_embeddings(tmp_path, form):
     ("name", "content", "message"),
     [
         ("x.npz", b"no", "cannot be read"),
-        ("x.csv", b"", "Expected .npz"),
-        ("gone.npz", None, "no embeddings at"),
+        ("x.csv", b"", r"ends in '.csv'"),
+        ("gone.npz", None, "no vector file at"),
     ],
 )
 def test_recorded_faults_are_one_line(tmp_path, name, content, message):

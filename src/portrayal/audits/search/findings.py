@@ -35,7 +35,7 @@ VALIDITY = (
 
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
-    """Return what is clear of each system, who is not told apart, what variants changed, and how the ruler did."""
+    """Return what is clear of each system, which show no clear difference, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
     told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
     if told.is_empty():
@@ -61,7 +61,9 @@ def _told(rows: list[dict[str, Any]]) -> list[Finding]:
         what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
         sizes = {row["n"] for row in unclear}
         count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
-        sentence = f"Not told apart from {what} with {count}, measured with {unclear[0]['group']}: {names}."
+        sentence = (
+            f"No clear difference from {what} with {count}, measured with {unclear[0]['group']}: {names}."
+        )
         made.append(Finding(sentence, unclear[0]["row"]))
     return made
 

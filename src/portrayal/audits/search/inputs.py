@@ -12,12 +12,12 @@ import polars as pl
 
 from portrayal.audits.search.histories import make_history, measuring_stop_words
 from portrayal.audits.search.kept import keep_history, keep_spaces, kept_history, kept_spaces
-from portrayal.audits.search.material import refuse_taken_names
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.lists import query_scores
 from portrayal.audits.search.measures.scores import word_scores
+from portrayal.audits.search.scored_runs import check_system_names
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
@@ -46,7 +46,7 @@ def open_collection(study: Study) -> Collection:
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
-    refuse_taken_names(system.name for system in study.systems)
+    check_system_names(system.name for system in study.systems)
     collection = open_collection(study)
     if not collection.queries:
         raise PortrayalError(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import History
@@ -36,6 +35,8 @@ def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.Dat
 
 def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
     """Return the history from the tables of a run."""
+    from scipy import sparse
+
     documents, words = kept["documents"]["doc"].to_list(), kept["words"]["word"].to_list()
     table = kept["counts"]
     entries = (table["count"].to_numpy(), (table["document"].to_numpy(), table["word"].to_numpy()))

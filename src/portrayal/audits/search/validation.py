@@ -7,36 +7,35 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
-from portrayal.audits.search.material import Material, Part, Ruler, make_ruler
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
 from portrayal.audits.search.measures.gsr import gsr
 from portrayal.audits.search.measures.history import lists_of, score_many
 from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
 from portrayal.audits.search.rows import INSTRUMENT, row, slope_row
+from portrayal.audits.search.scored_runs import PartialResult, Ruler, ScoredRuns, make_ruler
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
 from portrayal.text.direction import score_words
 
 SHOWN = 400  # histories kept for the chart of Figure 5
 
 
-def validation(material: Material, checks: Mapping[str, Any], pairs: Any) -> Part:
+def validation(scored: ScoredRuns, checks: Mapping[str, Any], pairs: Any) -> PartialResult:
     """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
-    if not (material.settings.about_gender and material.settings.validate_direction):
-        return Part()
-    parts = [_validated(ruler, checks, pairs, material) for ruler in material.rulers.values()]
+    if not (scored.settings.about_gender and scored.settings.validate_direction):
+        return PartialResult()
+    parts = [_validated(ruler, checks, pairs, scored) for ruler in scored.rulers.values()]
     rows = [row for part in parts for row in part.rows]
     tables = {name: pl.concat([part.tables[name] for part in parts]) for name in parts[0].tables}
-    return Part(rows, tables, _warnings(rows))
+    return PartialResult(rows, tables, _warnings(rows))
 
 
-def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, material: Material) -> Part:
+def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: ScoredRuns) -> PartialResult:
     """Return the checks of one set of measuring vectors."""
     tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
-    measured = [_reference(ruler, name, check, pairs, material) for name, check in checks.items()]
-    histories = {count: _parity(ruler, count, material.seed) for count in (6, 20)}
+    measured = [_reference(ruler, name, check, pairs, scored) for name, check in checks.items()]
+    histories = {count: _parity(ruler, count, scored.seed) for count in (6, 20)}
     rows = [
         *(_dichotomy_row(ruler, found) for found in tested),
         {**_dichotomy_row(ruler, literal), "measure": "dichotomy_literal"},
@@ -47,7 +46,7 @@ def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, material: Ma
     words = [found.words.with_columns(vectors=name, dichotomy=pl.lit(found.name)) for found in tested]
     points = [_sample(parity, ruler, count) for count, parity in histories.items()]
     references = pl.concat([table for _, table in measured])
-    return Part(
+    return PartialResult(
         rows, {"dichotomy_words": pl.concat(words), "references": references, "parity": pl.concat(points)}
     )
 
@@ -70,6 +69,8 @@ def _dichotomy_row(ruler: Ruler, found: Dichotomy) -> dict[str, Any]:
 
 def _welch(words: pl.DataFrame) -> float:
     """Return the half width of Welch's interval of the difference between the two poles' means."""
+    from scipy import stats
+
     sides = [part["score"].to_numpy() for part in words.drop_nulls("score").partition_by("pole")]
     parts = np.array([side.var(ddof=1) / len(side) for side in sides])
     freedom = parts.sum() ** 2 / sum(
@@ -79,16 +80,16 @@ def _welch(words: pl.DataFrame) -> float:
 
 
 def _reference(
-    ruler: Ruler, name: str, check: Any, pairs: Any, material: Material
+    ruler: Ruler, name: str, check: Any, pairs: Any, scored: ScoredRuns
 ) -> tuple[list[dict[str, Any]], pl.DataFrame]:
     """Measure the stereotypical, neutral and counter-stereotypical systems on one collection."""
     collection, words, history = check
-    own = make_ruler(ruler.space, pairs, material.settings.direction, history)
+    own = make_ruler(ruler.space, pairs, scored.settings.direction, history)
     lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
     tables = score_many(history, lists, own.scores)
     rows = [
         slope_row(
-            "gsr_reference", INSTRUMENT, ruler.name, gsr(table, material.seed), contrast=f"{name}: {system}"
+            "gsr_reference", INSTRUMENT, ruler.name, gsr(table, scored.seed), contrast=f"{name}: {system}"
         )
         for system, table in tables.items()
     ]

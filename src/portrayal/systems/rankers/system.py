@@ -70,7 +70,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         raise PortrayalError(
             f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
         )
-    check_settings(settings.use, own)  # a misspelt setting is told before anything is recorded
+    check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
     return RankerSystem(
         **settings.fields(

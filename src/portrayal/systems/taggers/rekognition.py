@@ -85,7 +85,7 @@ def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
             MinConfidence=parameters["least_confidence"],
         )
     except exceptions.ClientError as error:
-        raise _told_apart(error) from None
+        raise _error_for(error) from None
     except (exceptions.NoCredentialsError, exceptions.NoRegionError) as error:
         raise PortrayalError(f"Amazon Rekognition: {error}. Set them as boto3 expects.") from None
     except (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError) as error:
@@ -94,7 +94,7 @@ def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
         raise OutcomeUnknown(f"sent, but no whole answer came back: {type(error).__name__}") from None
 
 
-def _told_apart(error: Any) -> Exception:
+def _error_for(error: Any) -> Exception:
     code = error.response.get("Error", {}).get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     message = f"{code}: {error.response.get('Error', {}).get('Message', '')}"

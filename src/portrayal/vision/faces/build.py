@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,11 +41,6 @@ class Recipe:
     size: int = 320  # pixels of the longer side
     masked: bool = True
     seed: int = 0
-
-
-def cache_folder() -> Path:
-    """Return where series go when a study names no folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / "counterfactuals"
 
 
 def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, folder: Path) -> Path:

@@ -29,13 +29,6 @@ LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 Entry = dict[str, str | None]
 
 
-def folder_stimuli(
-    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
-) -> pl.DataFrame:
-    """Return the stimuli of a folder: those of `read_folder`, without the people left out."""
-    return read_folder(folder, source, license_, consent, age)[0]
-
-
 def read_folder(
     folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
 ) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -28,7 +28,7 @@ READINGS = {
 }
 
 
-def read_people(where: Path) -> pl.DataFrame:
+def read_perceived_gender(where: Path) -> pl.DataFrame:
     """Read the perceived gender of the person closest to the centre of each picture.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.vision.faces.align import crop, fit_similarity, turned_away
+from portrayal.vision.faces.align import crop, fit_similarity, head_turn
 from portrayal.vision.faces.detect import Face, closest_to_centre, find_faces
 from portrayal.vision.faces.mask import skin_share
 from portrayal.vision.faces.reader import ADULT, read_face
@@ -66,7 +66,7 @@ def _reason(picture: Any, face: Face, aligned: np.ndarray, age: float, strict: b
     """Return the first reason that applies; adulthood comes first."""
     if not age >= ADULT:  # an unreadable age is no evidence of adulthood either
         return "not adult"
-    if turned_away(face.landmarks) > FRONTAL:
+    if head_turn(face.landmarks) > FRONTAL:
         return "turned away"
     if not strict:
         return ""

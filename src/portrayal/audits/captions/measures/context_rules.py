@@ -11,7 +11,6 @@ References
 from __future__ import annotations
 
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAP
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.text import wordnet
+from portrayal.text.lexicons import FOLDER
 
 QUANTITY = "any context-specific harm"
 UNLISTED = (".unknown", ".prep")  # words WordNet does not have
@@ -76,7 +76,7 @@ def rules_text(path: Path) -> str:
 
 def read_rules(text: str | None = None, name: str = "the rules") -> list[Rule]:
     """Return the rules of a TOML text, or the four rules of the paper."""
-    shipped = files("portrayal.text") / "lexicons" / "caption_rules.toml"
+    shipped = FOLDER / "caption_rules.toml"
     data = tomllib.loads(shipped.read_text(encoding="utf-8") if text is None else text)
     rules = validate(Rules, data, name).rules
     for rule in rules:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.descriptions import levels_of
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
@@ -59,6 +58,8 @@ def congruence_scores(answered: pl.DataFrame, stereotypes: Mapping[str, str]) ->
 
 
 def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> dict[str, Any]:
+    from scipy import stats
+
     spread = scores.std(ddof=1) if len(scores) > 1 else 0.0
     p = float(stats.ttest_1samp(scores, 0).pvalue) if spread > 1e-12 else np.nan
     each = round(placed.height / max(placed["person"].n_unique(), 1))
@@ -153,6 +154,8 @@ def _overall_row(
 
 def mean_of_groups(groups: Sequence[np.ndarray]) -> tuple[tuple[float, float, float], float, str]:
     """Return the plain mean of group means with Welch-Satterthwaite ends and p, and a note."""
+    from scipy import stats
+
     nothing = (np.nan, np.nan, np.nan), np.nan
     if len(groups) < 2 or min(len(group) for group in groups) < 2:
         return *nothing, "not tested: fewer than two people in a group, or one group only"

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.descriptions import cosine_distance, levels_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
@@ -122,6 +121,8 @@ def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
 
 
 def _ends(fitted: Fitted | None, place: int, df: int) -> tuple[tuple[float, float, float], float]:
+    from scipy import stats
+
     if fitted is None or df < 1 or fitted.errors[place] <= 0:
         return (np.nan,) * 3, np.nan
     value, error = fitted.coefficients[place], fitted.errors[place]

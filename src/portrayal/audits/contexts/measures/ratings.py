@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.rows import row
 from portrayal.errors import PortrayalError
@@ -78,6 +77,8 @@ def _median(place: str, who: str, kept: pl.DataFrame, lost: int, wrong: int) -> 
 
 def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
     """Return the median and the order statistics around it that hold it with at least `level` chance."""
+    from scipy import stats
+
     n = len(values)
     if n == 0:
         return np.nan, np.nan, np.nan

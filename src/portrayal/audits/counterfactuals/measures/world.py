@@ -9,16 +9,16 @@ References
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from polars import selectors
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import Interval, wilson
+from portrayal.text.lexicons import read_lexicon
 
 
 class Line(NamedTuple):
@@ -38,20 +38,11 @@ class Line(NamedTuple):
 
 def shipped_table(name: str) -> pl.DataFrame:
     """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
-    text = (files("portrayal.text") / "lexicons" / f"{name}.csv").read_text(encoding="utf-8")
-    return pl.DataFrame(list(csv.DictReader(text.splitlines())), infer_schema_length=None).with_columns(
-        pl.col(column).cast(pl.Float64)
-        for column in (
-            "bls_n",
-            "bls_women",
-            "bls_p_women",
-            "search_n",
-            "search_women",
-            "search_p_women",
-            "slope",
-            "share",
-        )
-        if column in text.partition("\n")[0].split(",")
+    numbers = selectors.starts_with("bls_", "search_") | selectors.by_name(
+        "slope", "share", require_all=False
+    )
+    return read_lexicon(name).with_columns(
+        (numbers - selectors.by_name("search_term", require_all=False)).cast(pl.Float64)
     )
 
 

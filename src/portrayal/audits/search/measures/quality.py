@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import clustered_mean
 from portrayal.tables import check
 
 Array = NDArray[np.float64]
@@ -140,35 +141,29 @@ def compare_quality(
     rows = []
     for name in measures:
         first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
+        change = clustered_mean(second - first, np.arange(len(both)))
         mean = float(first.mean())
-        difference = float((second - first).mean())
-        change = 100 * difference / mean if mean else None
-        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": difference}
         rows.append(
             {
-                **means,
-                "change_percent": change,
-                **_paired(second - first),
+                "measure": name,
+                "before": mean,
+                "after": float(second.mean()),
+                "difference": change.value,
+                "change_percent": 100 * change.value / mean if mean else None,
+                "low": change.low,
+                "high": change.high,
+                "p": _paired_p(second - first),
                 "n": len(both),
                 "n_missing": missing,
             }
         )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("low", "high").fill_nan(None))
 
 
-def _paired(differences: Array) -> dict[str, float | None]:
-    """Return interval and p of the paired t-test; one query has neither, and equal lists have p = 1."""
+def _paired_p(changes: Array) -> float | None:
+    """Return the p of Student's paired t-test; 1 without any change, none where all queries change alike."""
     from scipy import stats
 
-    count, mean = len(differences), float(differences.mean())
-    if count < 2:
-        return {"low": None, "high": None, "p": None}
-    error = float(differences.std(ddof=1)) / np.sqrt(count)
-    if error == 0:
-        return {"low": mean, "high": mean, "p": 1.0 if mean == 0 else 0.0}
-    reach = float(stats.t.ppf(0.975, count - 1)) * error
-    return {
-        "low": mean - reach,
-        "high": mean + reach,
-        "p": float(2 * stats.t.sf(abs(mean) / error, count - 1)),
-    }
+    if len(changes) > 1 and np.ptp(changes) > 0:
+        return float(stats.ttest_1samp(changes, 0.0).pvalue)
+    return 1.0 if len(changes) > 1 and not changes.any() else None
