@@ -15,7 +15,6 @@ from portrayal.errors import PortrayalError
 from portrayal.stats import permutation
 from portrayal.stats.permutation import (
     ALTERNATIVES,
-    label_permutation,
     sign_flip,
     two_sample,
     within_clusters,
@@ -250,35 +249,6 @@ def test_many_pairs_are_sampled() -> None:
 def test_clusters_on_one_side_only_are_refused() -> None:
     with pytest.raises(PortrayalError, match="no cluster stands on both sides"):
         within_clusters([1.0, 2.0], [True, False], ["a", "b"])
-
-
-def test_labels_are_shuffled_inside_strata() -> None:
-    labels = np.array(["a", "b", "a", "b"])
-    strata = np.array([0, 0, 1, 1])
-    values = np.array([2.0, 1.0, 2.0, 1.0])
-    seen = set()
-
-    def statistic(shuffled: np.ndarray) -> float:
-        assert sorted(shuffled[:2]) == ["a", "b"]  # a stratum keeps its labels
-        seen.add(tuple(shuffled))
-        return float(values[shuffled == "a"].mean() - values[shuffled == "b"].mean())
-
-    found = label_permutation(statistic, labels, strata=strata, permutations=1999, seed=0)
-    assert len(seen) == 4
-    assert found.p == pytest.approx(1 / 4, abs=0.04)  # one of the four arrangements is as large
-
-
-def test_label_permutation_agrees_with_the_exact_test() -> None:
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(0.8, 1, 7), rng.normal(0, 1, 8)
-    values, labels = np.concatenate([x, y]), np.array(["x"] * 7 + ["y"] * 8)
-
-    def statistic(shuffled: np.ndarray) -> float:
-        return float(values[shuffled == "x"].mean() - values[shuffled == "y"].mean())
-
-    for alternative in ALTERNATIVES:
-        found = label_permutation(statistic, labels, alternative=alternative, permutations=4999)
-        assert found.p == pytest.approx(two_sample(x, y, alternative=alternative).p, abs=0.03)
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,6 @@ class Area(NamedTuple):
     rarer: int  # cases of the rarer outcome
 
 
-def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
-    """Return the share of pairs in which the one with the outcome scores higher; ties count half."""
-    return float(placements(scores[outcome], scores[~outcome]).mean())
-
-
 def area_over_folds(folds: Sequence[Fold]) -> Area:
     """Return the area of pairs within a fold: scores of different models are never compared.
 

@@ -3,13 +3,11 @@
 References
 ----------
 .. [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
-.. [2] Efron (1987), Better bootstrap confidence intervals, Journal of the American Statistical Association
-   82, 171-185.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,58 +85,3 @@ def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 
         places = (drawn + np.arange(draws)[:, None] * len(members)).ravel()
         counts[:, members] = np.bincount(places, minlength=draws * len(members)).reshape(draws, len(members))
     return counts
-
-
-def bootstrap(
-    statistic: Callable[[np.ndarray], np.ndarray],
-    strata: Sequence[Any] | np.ndarray,
-    *,
-    method: str = "bca",
-    draws: int = 1999,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Interval:
-    """Return a bootstrap interval of a statistic of weights, by clusters where the weights are clusters'.
-
-    Parameters
-    ----------
-    statistic
-        Takes weights of shape (samples, clusters) and returns one number a sample. Whole numbers count how
-        often a cluster was drawn; all ones is the data as observed.
-    strata
-        The stratum of each cluster; one array of zeros where there are none.
-    method
-        'bca' (bias-corrected and accelerated [2]_) or 'percentile'.
-    draws, seed, level
-        Bootstrap samples, their seed, and the level of the interval.
-
-    Examples
-    --------
-    >>> values = np.arange(10.0)
-    >>> ends = bootstrap(lambda w: w @ values / w.sum(axis=1), np.zeros(10), seed=0)
-    >>> ends.low < ends.value == 4.5 < ends.high
-    True
-    """
-    clusters = len(np.asarray(strata))
-    value = float(statistic(np.ones((1, clusters)))[0])
-    drawn = np.asarray(statistic(resample_counts(strata, draws, seed)), dtype=float)
-    drawn = drawn[np.isfinite(drawn)]
-    if len(drawn) < draws / 2:
-        return Interval(value, np.nan, np.nan)
-    tails = np.array([0.5 - level / 2, 0.5 + level / 2])
-    if method == "bca":
-        left_out = np.asarray(statistic(1.0 - np.eye(clusters)), dtype=float)
-        tails = _bca_tails(tails, value, drawn, left_out)
-    low, high = np.quantile(drawn, tails)
-    return Interval(value, float(low), float(high))
-
-
-def _bca_tails(tails: np.ndarray, value: float, drawn: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """Shift the tail shares by the bias and the acceleration (equation 6.6 of [3])."""
-    share = (np.mean(drawn < value) + np.mean(drawn <= value)) / 2
-    bias = stats.norm.ppf(np.clip(share, 0.5 / len(drawn), 1 - 0.5 / len(drawn)))
-    pull = left_out.mean() - left_out
-    spread = float(np.sum(pull**2))
-    acceleration = 0.0 if spread == 0 else float(np.sum(pull**3)) / (6 * spread**1.5)
-    z = bias + stats.norm.ppf(tails)
-    return stats.norm.cdf(bias + z / (1 - acceleration * z))

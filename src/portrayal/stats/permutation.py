@@ -7,8 +7,6 @@ as the effect size does):
 - `within_clusters`: the values change sides only inside their cluster (the same person on both sides).
 - `sign_flip`: each difference may change its sign (paired designs).
 
-`label_permutation` takes any statistic of any labels and is always sampled.
-
 An arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so
 ties count. Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements:
 swapping the sides flips the sign and keeps the two-sided p. A sampled p is (k + 1) / (n + 1) [1]_.
@@ -151,41 +149,6 @@ def within_clusters(
     return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
 
 
-def label_permutation(
-    statistic: Callable[[np.ndarray], float],
-    labels: Sequence[Any] | np.ndarray,
-    *,
-    strata: Sequence[Any] | np.ndarray | None = None,
-    alternative: str = "greater",
-    permutations: int = 999,
-    seed: int = 0,
-) -> Permutation:
-    """Test any statistic of labels by shuffling the labels, inside strata where given.
-
-    Parameters
-    ----------
-    statistic
-        Called with an array of labels in their original length; larger is more extreme.
-    labels
-        The labels as observed.
-    strata
-        Labels are shuffled only among positions of the same stratum (person, source image, query).
-    alternative
-        'two-sided' takes distances from the mean over the draws and the observed value.
-    permutations, seed
-        How many shuffles, and their seed.
-    """
-    _check_alternative(alternative)
-    labels, rng = np.asarray(labels), np.random.default_rng(seed)
-    codes = np.zeros(len(labels), int) if strata is None else np.unique(strata, return_inverse=True)[1]
-    groups = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    observed = float(statistic(labels))
-    drawn = np.array([statistic(_shuffled(labels, groups, rng)) for _ in range(permutations)], dtype=float)
-    centre = np.append(drawn, observed).mean() if alternative == "two-sided" else 0.0
-    tie = TIE * np.abs(np.append(drawn, observed)).max()
-    return _sampled(drawn - centre, observed - centre, tie, alternative)
-
-
 def _choices(
     options: list[np.ndarray],
     observed: float,
@@ -261,13 +224,6 @@ def _dealt_sums(values: np.ndarray, size: int, decks: int, rng: np.random.Genera
         sums += flat[place]
         flat[place] = pool[card]
     return sums
-
-
-def _shuffled(labels: np.ndarray, groups: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    shuffled = labels.copy()
-    for group in groups:
-        shuffled[group] = labels[rng.permutation(group)]
-    return shuffled
 
 
 def _values(values: Sequence[float] | np.ndarray, name: str) -> np.ndarray:

@@ -10,7 +10,6 @@ from portrayal.audits.contexts.measures.descriptions import cosine_distance, dis
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.audits.contexts.measures.ratings import median_interval, ratings
-from portrayal.audits.contexts.measures.recorded_counts import count_recorded
 from portrayal.audits.contexts.measures.summary import summary
 from portrayal.audits.contexts.measures.warnings import warnings_of
 from portrayal.errors import PortrayalError
@@ -338,29 +337,6 @@ def test_counting_equals_a_naive_count(order):
     naive = np.zeros((40, 19), int)
     np.add.at(naive, pictures, member[tags])
     assert np.array_equal(count_clusters(tags, pictures, 40, member), naive)
-
-
-def test_counts_from_parquet_equal_the_pictures(tmp_path):
-    stimuli, answers = audit(noisy(3), crowd(), places=("F1",))
-    expected = (
-        pictures_of(stimuli, answers)
-        .select(pl.col("stimulus").alias("image_id"), "tags", "in concrete", "in feminine")
-        .sort("image_id")
-    )
-    table = answers.select(
-        pl.col("stimulus").cast(pl.Categorical).alias("image_id"), pl.col("tag").cast(pl.Categorical)
-    )
-    table.write_parquet(tmp_path / "t.parquet")
-    found = count_recorded(tmp_path / "t.parquet", load_typology(), load_context_tags())
-    assert (
-        found.with_columns(pl.col("image_id").cast(pl.String))
-        .sort("image_id")
-        .select(expected.columns)
-        .equals(expected)
-    )
-    answers.select(pl.col("stimulus").alias("image_id"), "tag").write_parquet(tmp_path / "s.parquet")
-    with pytest.raises(PortrayalError, match="Write it as a category"):
-        count_recorded(tmp_path / "s.parquet", load_typology(), load_context_tags())
 
 
 def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():

@@ -195,5 +195,4 @@ TECHNIQUE = Technique(
     "captions, and people annotated on the axes the rules name",
     "without annotated people no rule can tell whom a word is about",
     measure,
-    QUANTITY,
 )

@@ -172,7 +172,6 @@ TECHNIQUE = Technique(
     "captions or labels, and annotated people",
     "without annotated people there are no groups to compare",
     measure,
-    "object tuples",
 )
 ACROSS = Technique(
     "stereotyping",
@@ -180,5 +179,4 @@ ACROSS = Technique(
     "system captions, another stage, and annotated people",
     "with one stage only nothing tells whether the system widened a difference",
     measure_across,
-    "object tuples",
 )

@@ -165,5 +165,4 @@ TECHNIQUE = Technique(
     "a ground truth (human labels or human captions), and captions",
     "without a ground truth nothing tells what was there to be recognised",
     measure,
-    EXCESS,
 )

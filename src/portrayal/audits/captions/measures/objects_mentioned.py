@@ -269,5 +269,4 @@ TECHNIQUE = Technique(
     "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
     " always or never mentioned",
     measure,
-    QUANTITY,
 )

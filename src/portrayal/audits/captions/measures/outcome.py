@@ -67,7 +67,6 @@ class Technique:
     needs: str
     missing: str
     measure: Callable[..., Outcome]
-    headline: str  # the quantity that calibration looks at
 
     @property
     def key(self) -> str:

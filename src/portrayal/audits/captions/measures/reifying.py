@@ -246,7 +246,6 @@ PREDICTED = Technique(
     "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
     " to predict",
     measure_looks,
-    LOOKS,
 )
 MARKED = Technique(
     "reifying",
@@ -254,5 +253,4 @@ MARKED = Technique(
     "captions, and annotated people",
     "without annotated people nothing tells whose group is named",
     measure_markedness,
-    "named",
 )

@@ -120,7 +120,7 @@ def _tests(system: str, place: str, found: Distances) -> Rows:
     known = found.there()
     factors = {name: levels[known] for name, levels in found.factors.items()}
     varied = {name: levels for name, levels in factors.items() if len(set(levels.tolist())) > 1}
-    for name in factors.keys() - varied.keys():
+    for name in (name for name in factors if name not in varied):
         yield row(
             system, "distance_anova", (place, name), n=int(known.sum()), n_missing=int((~known).sum()),
             unit="partial eta squared", note="not estimated: a factor has a single level here",
