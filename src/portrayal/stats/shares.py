@@ -87,35 +87,6 @@ def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> 
     return Interval(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)))
 
 
-def sign_flip(values: np.ndarray) -> float:
-    """Return the exact two-sided p that one value per person is symmetric around zero.
-
-    All 2^n ways to flip signs are counted: on a grid of integers the sums are a convolution. Values must lie on a
-    common grid (a person's mean over a few pictures does); at most a million grid steps are counted.
-    """
-    values = np.asarray(values, dtype=float)
-    values = values[np.abs(values) > 1e-12]
-    if not len(values):
-        return np.nan
-    steps = _on_grid(values)
-    ways = np.ones(1)
-    for step in np.abs(steps):
-        ways = 0.5 * np.concatenate([ways, np.zeros(2 * step)]) + 0.5 * np.concatenate(
-            [np.zeros(2 * step), ways]
-        )
-    sums = np.arange(len(ways)) - (len(ways) - 1) // 2
-    return float(min(1.0, ways[np.abs(sums) >= abs(int(steps.sum()))].sum()))
-
-
-def _on_grid(values: np.ndarray, finest: int = 2520) -> np.ndarray:
-    """Return integers proportional to the values: the smallest denominator up to 64 that fits, else `finest` steps."""
-    for denominator in range(1, 65):
-        scaled = values * denominator
-        if np.allclose(scaled, np.round(scaled), atol=1e-9):
-            return np.round(scaled).astype(int)
-    return np.round(values * min(finest, max(64, 1_000_000 // len(values)))).astype(int)
-
-
 def _effective(value: float, influence: np.ndarray, people: int) -> float:
     """How many independent observations would have this variance; the number of people where nobody differs."""
     if people < 2:

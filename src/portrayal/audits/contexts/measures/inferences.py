@@ -18,7 +18,8 @@ from portrayal.audits.contexts.measures.rows import (
     places_of,
     row,
 )
-from portrayal.stats.shares import bounded_mean, clustered_share, sign_flip
+from portrayal.stats.permutation import sign_flip
+from portrayal.stats.shares import bounded_mean, clustered_share
 
 Rows = Iterator[dict[str, Any]]
 
@@ -68,9 +69,10 @@ def _change(
     now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
     then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
     shifts = (now - then)[~np.isnan(now - then)]
+    p = sign_flip(shifts, alternative="two-sided").p if shifts.any() else np.nan
     return row(
         system, "inferred_change", (place, outcome), bounded_mean(shifts, _each(after)), contrast=f"{place} minus {BASELINE}",
-        p=sign_flip(shifts), n=len(shifts), n_missing=len(people) - len(shifts), unit="difference of shares",
+        p=p, n=len(shifts), n_missing=len(people) - len(shifts), unit="difference of shares",
         note="" if shifts.any() else "no person's picture changed",
     )  # fmt: skip
 

@@ -12,9 +12,14 @@ from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flip
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
 from portrayal.audits.counterfactuals.measures.presence import Block
-from portrayal.audits.counterfactuals.measures.reversal import place_scores, reversal_p
-from portrayal.audits.counterfactuals.measures.slopes import LEAST, Slopes, normalised_slopes
+from portrayal.audits.counterfactuals.measures.slopes import (
+    LEAST,
+    Slopes,
+    normalised_slopes,
+    reversal_scores,
+)
 from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.stats.permutation import sign_flip_columns
 
 STEM = "counterfactuals"
 PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
@@ -63,7 +68,7 @@ def estimate(block: Block, options: Options) -> BlockSlopes:
         block,
         clusters,
         normalised_slopes(block.present, *arguments),
-        reversal_p(place_scores(block.present, clusters, options.repeats)),
+        sign_flip_columns(reversal_scores(block.present, clusters, options.repeats)),
         conditional_logistic(block.present, block.values, clusters),
         normalised_slopes(block.scores, *arguments) if scored else None,
     )
