@@ -18,7 +18,7 @@ def test_wilson_equals_statsmodels(successes: int, n: int) -> None:
 
 
 def test_wilson_without_observations_is_missing() -> None:
-    assert np.isnan(wilson(0, 0)).all()
+    assert np.isnan(list(wilson(0, 0))).all()
 
 
 def test_clustered_mean_with_single_members_is_the_t_interval() -> None:

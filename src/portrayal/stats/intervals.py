@@ -8,26 +8,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
-
-class Interval(NamedTuple):
-    """An estimate and the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def columns(self) -> dict[str, float | None]:
-        """Return the columns value, low and high of a Results row; what is NaN is missing."""
-        ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {name: None if np.isnan(end) else float(end) for name, end in ends.items()}
+from portrayal.stats.estimate import Estimate
 
 
-def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
+def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
     """Return a share and Wilson's score interval; with n = 0 all three are NaN.
 
     Examples
@@ -36,29 +25,36 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     [0.0, 0.0, 0.2775]
     """
     if n == 0:
-        return Interval(np.nan, np.nan, np.nan)
-    z = special.ndtri(0.5 + level / 2)  # the normal quantile, without scipy.stats' checks of its arguments
+        return Estimate(n=0)
     share = successes / n
+    # the normal quantile, without scipy.stats' checks of its arguments
+    low, high = wilson_ends(share, n, special.ndtri(0.5 + level / 2))
+    return Estimate(share, low, high, n=int(n))
+
+
+def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
+    """Return the ends of Wilson's interval for a share of n observations and a quantile z."""
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return Interval(share, float(max(0.0, centre - half)), float(min(1.0, centre + half)))
+    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
 
 
-def clustered_mean(values: np.ndarray, clusters: np.ndarray, level: float = 0.95) -> Interval:
+def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level: float = 0.95) -> Estimate:
     """Return the mean of `values` and a cluster-robust interval, t with clusters - 1 degrees of freedom.
 
-    Under two clusters there is no variance between them: the ends are NaN, never a guess.
+    Without `clusters` each value is its own: the t interval of a mean. Under two clusters there is no variance between
+    them: the ends are NaN, never a guess.
     """
     values = np.asarray(values, dtype=float)
-    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    codes = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = codes.max(initial=-1) + 1
-    mean = values.mean() if len(values) else np.nan
+    mean = float(values.mean()) if len(values) else np.nan
     if count < 2:
-        return Interval(float(mean), np.nan, np.nan)
+        return Estimate(mean, n=len(values))
     sums = np.bincount(codes, weights=values - mean, minlength=count)
     error = np.sqrt(count / (count - 1) * np.sum(sums**2)) / len(values)
-    half = stats.t.ppf(0.5 + level / 2, count - 1) * error
-    return Interval(float(mean), float(mean - half), float(mean + half))
+    half = float(stats.t.ppf(0.5 + level / 2, count - 1) * error)
+    return Estimate(mean, mean - half, mean + half, n=len(values))
 
 
 def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 0) -> np.ndarray:

@@ -28,7 +28,7 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
     tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
     world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
-    extra = results([*world, *check_rows(checks)])
+    extra = results([*world, *check_rows(checks)], audit="counterfactuals")
     return Measured(
         pl.concat([rows, extra]), tables, [*_top(told), *warnings, *_left_out(tables["left_out"])]
     )

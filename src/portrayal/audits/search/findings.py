@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.search.material import INSTRUMENT
 from portrayal.audits.search.published import published_tables
-from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.report.words import estimate, interval, listed, p_value, plural
 from portrayal.runs.audit import Finding, Measured, ReportTable
 from portrayal.stats.multiplicity import decided, judged_p

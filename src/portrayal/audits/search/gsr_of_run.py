@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.errors import PortrayalError
+from portrayal.tables import finite
 from portrayal.text.collections import Collection, read_collection, read_run
 from portrayal.text.direction import find_direction
 from portrayal.text.lexicons import read_lexicon
@@ -61,15 +61,15 @@ def _measure(history: History, results: pl.DataFrame, space: WordSpace, seed: in
     perfect = gsr(tables["perfect"].filter(_judged(tables["run"])), seed, draws=2, shuffles=1)
     unused = tables["run"].filter(pl.col("reason") != "").select("query", "reason")
     return {
-        "gsr": _finite(slope.value),
-        "low": _finite(slope.low),
-        "high": _finite(slope.high),
-        "p": _finite(slope.p),
+        "gsr": finite(slope.value),
+        "low": finite(slope.low),
+        "high": finite(slope.high),
+        "p": finite(slope.p),
         "queries": slope.n,
-        "perfect": _finite(perfect.value),
-        "relative": _finite(against.relative),
-        "difference": _finite(against.difference.value),
-        "ratio": _finite(against.ratio),
+        "perfect": finite(perfect.value),
+        "relative": finite(against.relative),
+        "difference": finite(against.difference.value),
+        "ratio": finite(against.ratio),
         "vectors": space.name,
         "notes": [note for note in (slope.note, against.note) if note],
         "unused": unused.to_dicts(),
@@ -111,8 +111,3 @@ def _words(history: History) -> set[str]:
 def _judged(run: pl.DataFrame) -> pl.Expr:
     """Keep the queries the run can be measured on, so that both slopes are over the same ones."""
     return pl.col("query").is_in(run.filter(pl.col("reason") == "")["query"].to_list())
-
-
-def _finite(value: float) -> float | None:
-    """Return the number, or null: JSON has no NaN."""
-    return value if math.isfinite(value) else None

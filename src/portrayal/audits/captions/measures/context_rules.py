@@ -33,6 +33,7 @@ from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
+from portrayal.stats.estimate import Estimate
 from portrayal.text import wordnet
 
 QUANTITY = "any context-specific harm"
@@ -123,9 +124,10 @@ def _left_out(rule: Rule, stage: str) -> str:
 
 def _left_out_row(rule: Rule, stages: Stages, stage: str) -> dict[str, Any]:
     """Return a row without a value, so that a rule nobody could ask does not look like one nobody breaks."""
-    said = {"group": _group(rule), "bound": UPPER, "n": 0, "n_missing": len(people_of(rule, stages))}
-    note = _left_out(rule, stage)
-    return row(TECHNIQUE, rule.name, stage, stages.truth(), unit="share of captions", note=note, **said)
+    nothing = Estimate(
+        n=0, n_missing=len(people_of(rule, stages)), unit="share of captions", note=_left_out(rule, stage)
+    )
+    return row(TECHNIQUE, rule.name, stage, stages.truth(), nothing, group=_group(rule), bound=UPPER)
 
 
 def people_of(rule: Rule, stages: Stages) -> set[str]:

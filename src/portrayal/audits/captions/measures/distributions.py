@@ -15,6 +15,7 @@ the distance. A test of the distance alone would be far too cautious where neith
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome, Technique, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
 from portrayal.audits.captions.measures.stages import STAGES, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, same_images
 from portrayal.audits.captions.measures.tuple_differences import differing_tuples
@@ -104,12 +105,9 @@ def _distance_row(
         f"{kind} tuples",
         stage,
         None,
+        replace(found, p=p, n=int((flags >= 0).sum())),
         axis=axis,
         contrast=f"{pair[0]} and {pair[1]}",
-        bound=ESTIMATE,
-        **found.columns(),
-        p=None if np.isnan(p) else p,
-        n=int((flags >= 0).sum()),
         unit=UNIT,
         note=f"above chance; as if one tuple alone were said in {alone:.1%} of captions more of one group; p of the"
         f" largest difference by permutation; {axis} assigned by {stages.assigned_by(axis)}; technique of this project",
@@ -154,12 +152,9 @@ def _change_row(
         f"{kind} tuples against {other}",
         SYSTEM_CAPTIONS,
         other,
+        replace(squared_distance(stacked, flags, signs).interval(), p=p, n=int((flags >= 0).sum())),
         axis=axis,
         contrast=f"{pair[0]} and {pair[1]}",
-        bound=ESTIMATE,
-        **squared_distance(stacked, flags, signs).interval().columns(),
-        p=None if np.isnan(p) else p,
-        n=int((flags >= 0).sum()),
         unit=f"change of the {UNIT}",
         note=f"above zero: the system widens the difference; the stages differ in {changed} images; p of a change that"
         " differs between the groups, by permutation; technique of this project",

@@ -20,7 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.tables import check
+from portrayal.stats.groups import paired_t
+from portrayal.tables import check, finite
 
 Array = NDArray[np.float64]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
@@ -140,35 +141,9 @@ def compare_quality(
     rows = []
     for name in measures:
         first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
-        mean = float(first.mean())
-        difference = float((second - first).mean())
-        change = 100 * difference / mean if mean else None
-        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": difference}
-        rows.append(
-            {
-                **means,
-                "change_percent": change,
-                **_paired(second - first),
-                "n": len(both),
-                "n_missing": missing,
-            }
-        )
+        found, mean = paired_t(second - first), float(first.mean())
+        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": found.value}
+        percent = {"change_percent": 100 * found.value / mean if mean else None}
+        tested = {column: finite(getattr(found, column)) for column in ("low", "high", "p", "n")}
+        rows.append({**means, **percent, **tested, "n_missing": missing})
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _paired(differences: Array) -> dict[str, float | None]:
-    """Return interval and p of the paired t-test; one query has neither, and equal lists have p = 1."""
-    from scipy import stats
-
-    count, mean = len(differences), float(differences.mean())
-    if count < 2:
-        return {"low": None, "high": None, "p": None}
-    error = float(differences.std(ddof=1)) / np.sqrt(count)
-    if error == 0:
-        return {"low": mean, "high": mean, "p": 1.0 if mean == 0 else 0.0}
-    reach = float(stats.t.ppf(0.975, count - 1)) * error
-    return {
-        "low": mean - reach,
-        "high": mean + reach,
-        "p": float(2 * stats.t.sf(abs(mean) / error, count - 1)),
-    }
