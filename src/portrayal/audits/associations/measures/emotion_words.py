@@ -179,7 +179,7 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
     counts, base = (
         [both[f"{name}{end}"].to_numpy() for name in ("count", "captions")] for end in ("", "_base")
     )
-    ratio = paired_rate_ratio(*counts, *base)
+    ratio = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
     difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
     test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
     note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"

@@ -138,8 +138,7 @@ def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     influence = np.mean([share.influence for share in groups], axis=0)
     error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
     if error < 1e-12 or people < 2:
-        return Estimate(
-            value, np.mean([share.low for share in groups]), np.mean([share.high for share in groups])
-        )
+        low, high = np.mean([(share.low, share.high) for share in groups], axis=0).tolist()
+        return Estimate(value, low, high)
     half = stats.t.ppf(0.975, people - 1) * error
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0))
