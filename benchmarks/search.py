@@ -17,39 +17,19 @@ import subprocess
 import sys
 import time
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
+import search_gsr
+from search_texts import DEPTH, QUERIES, WORDS, documents, queries
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / "build" / "peers"
-WORDS, TERMS, QUERIES, DEPTH, LARGE = 200, 200_000, 250, 1000, 528_000
-QUERY_WORDS = 5
-
-
-def documents(count: int, seed: int = 0) -> Iterator[str]:
-    """Stream documents of words w0, w1 ... drawn by Zipf's law."""
-    generator = np.random.default_rng(seed)
-    shares = 1 / np.arange(1, TERMS + 1)
-    sums = np.cumsum(shares / shares.sum())
-    terms = np.array([f"w{number}" for number in range(TERMS)], dtype=object)
-    for start in range(0, count, 10_000):
-        drawn = np.searchsorted(sums, generator.random((min(10_000, count - start), WORDS)))
-        yield from (" ".join(row) for row in terms[drawn])
-
-
-def queries(texts: Iterator[str] | list[str], seed: int = 0) -> list[str]:
-    """Draw queries of five words each, from one of the first documents each."""
-    generator = np.random.default_rng(seed)
-    return [
-        " ".join(generator.choice(text.split(), QUERY_WORDS))
-        for text, _ in zip(texts, range(QUERIES), strict=False)
-    ]
+LARGE = 528_000
 
 
 def ours(count: int) -> dict[str, float]:
-    from portrayal.systems.rankers.bm25 import bm25
+    from portrayal.systems.rankers.lexical import bm25
     from portrayal.text.index import build_index
 
     texts = list(documents(count))
@@ -80,7 +60,7 @@ def peer(count: int) -> dict[str, float]:
 
 
 def large(count: int) -> dict[str, float]:
-    from portrayal.systems.rankers.bm25 import bm25
+    from portrayal.systems.rankers.lexical import bm25
     from portrayal.text.index import build_index
 
     start = time.perf_counter()
@@ -92,13 +72,12 @@ def large(count: int) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "documents": LARGE, "results": results}
 
 
-def gsr(count: int) -> dict[str, float]:
-    import search_gsr
-
-    return search_gsr.gsr(count)
-
-
-PARTS: dict[str, Callable[[int], dict[str, float]]] = {"ours": ours, "peer": peer, "gsr": gsr, "large": large}
+PARTS: dict[str, Callable[[int], dict[str, float]]] = {
+    "ours": ours,
+    "peer": peer,
+    "gsr": search_gsr.gsr,
+    "large": large,
+}
 
 
 def run(part: str, count: int) -> dict[str, float]:

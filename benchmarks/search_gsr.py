@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from search_texts import DEPTH, QUERIES, TERMS, documents, queries
+
 LETTERS = str.maketrans("0123456789", "abcdefghij")
 LOOPED = 4  # lists the loop is timed on
 
@@ -24,7 +26,6 @@ def gsr(count: int) -> dict[str, float]:
     from portrayal.audits.search.measures.scores import word_scores
     from portrayal.text.collections import collection_of
     from portrayal.text.space import WordSpace
-    from search import DEPTH, QUERIES, TERMS, documents, queries
 
     # The measure scores words without digits, so w12 becomes wbc.
     texts = [text.translate(LETTERS) for text in documents(count)]
@@ -66,16 +67,16 @@ def gsr(count: int) -> dict[str, float]:
 def _loop(query: Sequence[str], listed: list[str], scores: dict[str, float]) -> float:
     """Return one list's genderedness, document by document and word by word."""
     from portrayal.audits.search.histories import measuring_stop_words
-    from portrayal.text.inflection import forms
+    from portrayal.text import wordnet
     from portrayal.text.tokens import words
 
-    stop = measuring_stop_words()
+    stop, removed = measuring_stop_words(), [wordnet.load().inflected(asked) for asked in query]
     total = weights = 0.0
     for rank, text in enumerate(listed, 1):
         left = [
             scores[word]
             for word in words(text)
-            if word in scores and word not in stop and not any(word in forms(asked) for asked in query)
+            if word in scores and word not in stop and not any(word in forms for forms in removed)
         ]
         if left:
             total += np.mean(left) / np.log2(rank + 1)

@@ -89,6 +89,36 @@ def test_an_unknown_status_is_refused() -> None:
         check_responses([row], "tagger")
 
 
+def tag(status: str = "answered", name: str | None = "x", **more: object) -> dict[str, object]:
+    row = {"system": "a", "stimulus": "q", "repeat": 0, "status": status, "tag": name, "confidence": 0.5}
+    return {**row, **more}
+
+
+def test_what_a_question_without_an_answer_still_carries_is_not_read() -> None:
+    rows = [tag(), tag("failed", "y", stimulus="r"), tag("failed", "z", stimulus="r")]
+    table = check_responses(rows, "tagger")
+    assert table.select("stimulus", "status", "tag", "confidence").rows() == [
+        ("q", "answered", "x", 0.5),
+        ("r", "failed", None, None),
+    ]
+
+
+def test_tags_are_a_set_and_captions_may_be_said_twice() -> None:
+    assert check_responses([tag(), tag(), tag(name="y")], "tagger")["tag"].to_list() == ["x", "y"]
+    assert check_responses([tag(), tag(repeat=1)], "tagger").height == 2
+    assert check_responses([tag(), tag(confidence=0.4)], "tagger").height == 2
+    said = {"system": "a", "stimulus": "q", "repeat": 0, "status": "answered", "caption": "a dog"}
+    assert check_responses([said, said], "captioner").height == 2
+    assert check_responses([{**said, "status": "empty"}] * 2, "captioner").height == 1
+
+
+def test_a_second_vector_is_refused() -> None:
+    row = {"system": "a", "stimulus": "q", "repeat": 0, "status": "answered", "embedding": [1.0]}
+    assert check_responses([row, {**row, "repeat": 1}], "encoder").height == 2
+    with pytest.raises(PortrayalError, match="two vectors of 'a' for 'q' under one repeat"):
+        check_responses([row, row], "encoder")
+
+
 def test_a_stimulus_without_an_id_or_hash_is_refused() -> None:
     table = stimuli("a", "b").with_columns(pl.lit(None, dtype=pl.String).alias("hash"))
     with pytest.raises(PortrayalError, match="2 row\\(s\\) without 'hash'"):

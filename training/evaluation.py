@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.vision.faces.align import turned_away
+from portrayal.vision.faces.align import head_turn
 from portrayal.vision.faces.checks import Readings, checks_table, race_rows, read_series
 from portrayal.vision.faces.identity import can_embed, embed
 from portrayal.vision.faces.model import Manipulator, open_manipulator
 from portrayal.vision.faces.series import Series, make_series
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 from training.card import write_card
 from training.drawn import drawn_psnr
 from training.loaders import LOADERS, LabelledFace
@@ -117,8 +117,8 @@ def held_out_series(held: HeldOut, manipulator: Manipulator) -> Iterator[Series]
         if held.counts["used"] >= held.faces:
             return
         picture = face.picture.convert("RGB")
-        seen = look(picture, 0.2)
-        straight = seen.face is not None and turned_away(seen.face.landmarks) <= STRAIGHT
+        seen = inspect_face(picture, 0.2)
+        straight = seen.face is not None and head_turn(seen.face.landmarks) <= STRAIGHT
         reason = seen.reason or ("" if straight else "turned away")
         held.counts[reason or "used"] += 1
         for attribute in () if reason else held.attributes:

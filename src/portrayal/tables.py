@@ -161,14 +161,33 @@ def check_stimuli(table: Any) -> pl.DataFrame:
 
 
 def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
-    """Check a Responses table of one kind of system ('tagger', 'captioner', 'encoder', ...)."""
+    """Check a Responses table of one kind of system ('tagger', 'captioner', 'encoder', ...).
+
+    A question without a usable answer is one row without any: what such a row may still carry is not handed on. A
+    tagger's or generator's answer is a set, so a row that repeats another is dropped; an encoder's is one vector, so
+    a second one is refused. A captioner may say the same twice.
+    """
     frame = check(table, {**RESPONSES, **ROWS[kind]}, "responses", hint)
     strange = set(frame["status"].unique()) - set(STATUSES)
     if strange:
         raise PortrayalError(
             f"responses has status {sorted(map(str, strange))}. Expected one of {', '.join(STATUSES)}."
         )
-    return frame
+    answered = pl.col("status") == "answered"
+    bare = frame.with_columns(pl.when(answered).then(column).alias(column) for column in ROWS[kind])
+    return _without_repeats(bare, kind)
+
+
+def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return every question without an answer once, and what an answer repeats once where it is a set."""
+    answered, question = pl.col("status") == "answered", pl.struct("system", "stimulus", "repeat")
+    frame = frame.filter(answered | pl.struct(*RESPONSES).is_first_distinct())
+    twice = frame.filter(question.is_duplicated()) if kind == "encoder" else frame.clear()
+    if not twice.is_empty():
+        raise PortrayalError(
+            f"responses has two vectors of {twice['system'][0]!r} for {twice['stimulus'][0]!r} under one repeat. Expected one."
+        )
+    return frame.unique(maintain_order=True) if kind in ("tagger", "generator") else frame
 
 
 def check_results(table: Any) -> pl.DataFrame:

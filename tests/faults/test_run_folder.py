@@ -153,7 +153,7 @@ def test_status_changes_nothing_in_the_folder(tmp_path: Path, capsys) -> None:
     before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in folder.rglob("*")}
     code, said, _ = run(capsys, "status", folder)
     assert code == 0
-    assert "nobody is recording" in said
+    assert "not recording" in said
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in folder.rglob("*")} == before
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.bm25 import bm25
+from portrayal.systems.rankers.lexical import bm25
 from portrayal.text.collections import read_collection, read_qrels, read_run
 from portrayal.text.index import build_index
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -20,6 +22,7 @@ def case() -> tuple[Study, Evidence]:
             "audit": "associations",
             "systems": [{"name": "first", "use": "glove"}, {"name": "second", "use": "minilm"}],
             "associations": {
+                "alternative": "two-sided",  # so that p stays when two sides are named the other way round
                 "tests": ["weat6", "weat9"],
                 "subsets": 2,
                 "test": [
@@ -50,3 +53,19 @@ def case() -> tuple[Study, Evidence]:
         rows, schema_overrides={"embedding": pl.List(pl.Float64)}, infer_schema_length=None
     )
     return study, Evidence(stimuli, responses, AUDIT.inputs(study), None, study.seed)
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Call X what was called Y, and put it there."""
+    tests = [
+        {**test, "x": test["y"], "y": test["x"], "x_name": test["y_name"], "y_name": test["x_name"]}
+        for test in evidence.inputs["tests"]
+    ]
+    return study, replace(evidence, inputs={**evidence.inputs, "tests": tests})
+
+
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with X and Y where they were: d has the other sign."""
+    sides = r"^(.*?) - (.*?): (.*)$"
+    turned = pl.col("contrast").str.replace(sides, "$2 - $1: $3")
+    return results.with_columns(turned, value=-pl.col("value"), low=-pl.col("high"), high=-pl.col("low"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.resources import files
+
 import polars as pl
 
 from portrayal.audits.captions import AUDIT
@@ -11,7 +14,10 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
+from portrayal.text.harm_lists import read_list
+from properties.relabelling import with_old_names
 
+NEW_NAMES = {"female": "quince", "male": "apple", "darker": "walnut", "lighter": "medlar"}
 PLANTED = {"first": "objects correctly mentioned", "second": "looks predict the group term"}
 
 
@@ -52,3 +58,25 @@ def case() -> tuple[Study, Evidence]:
 
 def _caption(planted: str, image: str, content: str) -> str:
     return text(PHANTOMS[planted].system(read_scene(image, content), 0.6, draws(planted, image)))
+
+
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with the old names in them."""
+    return with_old_names(results, NEW_NAMES)
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Give the groups of gender and skin other names: in the annotation, the word lists and the rules."""
+    other = pl.col("group").replace(NEW_NAMES)
+    names = ("gendered", "identity", "artifacts")
+    lists = {f"list_{name}": read_list(name).with_columns(other) for name in names}
+    people = evidence.inputs["people"].with_columns(other)
+    return study, replace(evidence, inputs={**evidence.inputs, **lists, "people": people, "rules": _rules()})
+
+
+def _rules() -> str:
+    """Return the rules that ship with the new names in them."""
+    text = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
+    for old, new in NEW_NAMES.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -9,21 +11,16 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from properties.relabelling import with_old_names
 
 WORDS = {"F1": ["bride", "veil"], "M1": ["garage", "wrench"]}
+NEW_NAMES = {"female": "quince", "male": "apple", "Asian": "walnut", "Black": "medlar"}
 POOL = ["hair", "face", "shirt", "happy", "serious", "beautiful", "person", "zzz"]
 
 
 def case() -> tuple[Study, Evidence]:
     """Return a study and what was recorded for it: one answer failed, one was empty."""
-    study = make_study(
-        {
-            "name": "properties",
-            "audit": "contexts",
-            "systems": [{"name": name, "use": "local"} for name in ("first", "second")],
-            "contexts": {"factors": ["gender", "race"]},
-        }
-    )
+    study = _study({"feminine": ["female"], "masculine": ["male"]})
     stimuli = pl.DataFrame(list(_stimuli()), schema_overrides={"context": pl.String, "background": pl.String})
     random = np.random.default_rng(0)
     rows = [
@@ -46,10 +43,36 @@ def case() -> tuple[Study, Evidence]:
     return study, Evidence(stimuli, responses, inputs, None, study.seed)
 
 
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with the old names in them."""
+    return with_old_names(results, NEW_NAMES)
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Give genders and races other names, wherever they stand."""
+    contexts = evidence.inputs["contexts"].with_columns(pl.col("stereotype").replace(NEW_NAMES))
+    return _study({"feminine": [NEW_NAMES["female"]], "masculine": [NEW_NAMES["male"]]}), replace(
+        evidence,
+        stimuli=evidence.stimuli.with_columns(pl.col("gender", "race").replace(NEW_NAMES)),
+        inputs={**evidence.inputs, "contexts": contexts},
+    )
+
+
+def _study(genders: dict[str, list[str]]) -> Study:
+    return make_study(
+        {
+            "name": "properties",
+            "audit": "contexts",
+            "systems": [{"name": name, "use": "local"} for name in ("first", "second")],
+            "contexts": {"factors": ["gender", "race"], "genders": genders},
+        }
+    )
+
+
 def _stimuli():
     for number in range(16):
         person = f"p{number:02d}"
-        factors = {"gender": "female" if number % 2 else "male", "race": "AB"[number // 2 % 2]}
+        factors = {"gender": "female" if number % 2 else "male", "race": ("Asian", "Black")[number // 2 % 2]}
         for place in (None, "F1", "M1"):
             role = "composite" if place else "baseline"
             name = f"{person}@{place}"

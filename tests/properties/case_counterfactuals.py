@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import polars as pl
 
-from portrayal.audits.counterfactuals import AUDIT
+from portrayal.audits.counterfactuals.inputs import references
 from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
@@ -29,7 +30,7 @@ def case() -> tuple[Study, Evidence]:
         [_stimulus(*step) for step in product(range(16), ("gender", "race"), (-1.0, 0.0, 1.0))]
     )
     responses = pl.DataFrame(list(_rows(stimuli)), infer_schema_length=None)
-    return study, Evidence(stimuli, responses, AUDIT.inputs(study), None, study.seed)
+    return study, Evidence(stimuli, responses, references(study), None, study.seed)
 
 
 def _stimulus(number: int, attribute: str, value: float) -> dict[str, object]:
@@ -58,3 +59,19 @@ def _rows(stimuli: pl.DataFrame) -> list[dict[str, object]]:
             if place == 0 or draw.random() < 0.5 + 0.2 * stimulus["value"] * (place % 2):
                 rows.append({**asked, "status": "answered", "tag": tag, "confidence": draw.random()})
     return rows
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Call the low end of each attribute its high end."""
+    return study, replace(evidence, stimuli=evidence.stimuli.with_columns(-pl.col("value")))
+
+
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with the ends where they were: slopes have the other sign, what comes goes."""
+    turned = pl.col("measure").str.contains("slope")
+    changed = {
+        name: pl.when(turned).then(-pl.col(other)).otherwise(name)
+        for name, other in (("value", "value"), ("low", "high"), ("high", "low"))
+    }
+    flips = pl.col("measure").replace({"flip_comes": "flip_goes", "flip_goes": "flip_comes"})
+    return results.with_columns(flips, **changed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from portrayal.audits.search import AUDIT
@@ -10,23 +12,42 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
 from portrayal.text.collections.synthetic import reference_run, toy_collection
+from properties.relabelling import with_old_names
+
+NEW_NAMES = {"female": "quince", "male": "apple"}
+SYSTEMS = ("stereotypical", "neutral")
 
 
 def case() -> tuple[Study, Evidence]:
     """Return a study and what was recorded for it; one query was refused."""
-    names = ("stereotypical", "neutral")
-    systems = [{"name": name, "use": name, "parameters": {"collection": "toy"}} for name in names]
-    study = make_study(
+    study = _study({name: name for name in NEW_NAMES})
+    responses = pl.concat([_answers(name) for name in SYSTEMS])
+    return study, Evidence(make_stimuli(study), responses, AUDIT.inputs(study), None, study.seed)
+
+
+def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
+    """Give the groups other names."""
+    other = _study(NEW_NAMES)
+    return other, replace(evidence, inputs=AUDIT.inputs(other))
+
+
+def told_back(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with the old names in them."""
+    return with_old_names(results, NEW_NAMES)
+
+
+def _study(names: dict[str, str]) -> Study:
+    said = {"female": ["woman", "women", "she", "her"], "male": ["man", "men", "he", "his"]}
+    own = {"poles": list(names.values()), "mentions": {names[group]: words for group, words in said.items()}}
+    return make_study(
         {
             "name": "properties",
             "audit": "search",
-            "systems": systems,
+            "systems": [{"name": name, "use": name, "parameters": {"collection": "toy"}} for name in SYSTEMS],
             "family": {"measures": ["gsr", "gsr_difference", "over_representation_trend"]},
-            "search": {"collection": "toy", "variants": False, "validate_direction": False},
+            "search": {"collection": "toy", "variants": False, "validate_direction": False, **own},
         }
     )
-    responses = pl.concat([_answers(name) for name in names])
-    return study, Evidence(make_stimuli(study), responses, AUDIT.inputs(study), None, study.seed)
 
 
 def _answers(name: str) -> pl.DataFrame:

@@ -38,7 +38,7 @@ def test_planning_again_keeps_answers_and_sets_other_questions_aside(ledger: Led
     assert ledger.open_keys("fake") == {"b", "c"}
     ledger.plan(planned("a", "b"))
     assert ledger.open_keys("fake") == {"b"}
-    assert [entry.answer.raw for entry in ledger.entries("fake") if entry.answer] == [b"answer of a"]
+    assert [entry.answer.raw for entry in ledger.entries() if entry.answer] == [b"answer of a"]
 
 
 def test_calls_in_flight_at_a_death_become_unknown(tmp_path: Path) -> None:

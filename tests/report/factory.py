@@ -298,3 +298,11 @@ def nasty_section() -> Section:
         NASTY, NASTY, NASTY, pl.DataFrame({NASTY: [NASTY, '=HYPERLINK("http://x")'], "n": [1, 2]})
     )
     return replace(section, findings=[Finding(NASTY, 0)], tables=[table], manifest={NASTY: NASTY})
+
+
+def coloured(rows: pl.DataFrame) -> object:
+    """A chart whose legend is a gradient: drawn, it has ids and references to them."""
+    import altair as alt
+
+    fields = {"x": "group:N", "y": "system:N", "color": "value:Q"}
+    return alt.Chart(rows).mark_rect().encode(**fields)

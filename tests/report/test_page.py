@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.report.charts import heatmap
 from portrayal.report.page import render
 from portrayal.report.results import OPEN, SHOWN
 from portrayal.report.views import OPEN_MEASURES
 from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
 from portrayal.tables import results
-from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
+from report.factory import NASTY, STEMS, coloured, five_sections, make_section, nasty_section
 from report.reader import read
 
 
@@ -205,7 +204,7 @@ def test_the_same_audit_twice_makes_two_sections():
 def test_the_same_chart_twice_does_not_share_ids():
     one = make_section("search", study="first", with_charts=False)
     rows = one.measured.results.drop_nulls("value")
-    heat = Chart("heat", "Heat", "In colours.", heatmap(rows, x="group", y="system", value="value"))
+    heat = Chart("heat", "Heat", "In colours.", coloured(rows))
     one = replace(one, charts=[heat, heat])
     page = read(render([one, replace(one, anchor="search-2")], "Two"))
     ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]

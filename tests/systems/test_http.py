@@ -24,6 +24,7 @@ from portrayal.systems.base import (
     Unreadable,
 )
 from portrayal.systems.http import dig
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import fill_secrets, retry_after
@@ -102,13 +103,13 @@ def ask(system: Any, content: str) -> Any:
 def test_the_mapping_finds_the_answer(address: str) -> None:
     system = opened(address)
     answer = ask(system, "woman")
-    assert system.read(answer) == [{"tag": "woman", "confidence": 0.75}]
+    assert read_answer(system, answer) == [{"tag": "woman", "confidence": 0.75}]
     assert answer.version == "m-1"
 
 
 def test_braces_in_the_content_are_left_alone(address: str) -> None:
     system = opened(address)
-    assert system.read(ask(system, "{stimulus} {base64}"))[0]["tag"] == "{stimulus} {base64}"
+    assert read_answer(system, ask(system, "{stimulus} {base64}"))[0]["tag"] == "{stimulus} {base64}"
 
 
 def test_a_credential_comes_from_the_environment_only(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +179,7 @@ def test_html_in_a_200_is_kept_raw_and_unreadable(address: str) -> None:
     answer = ask(system, "html")
     assert answer.raw == b"<html>proxy</html>"
     with pytest.raises(Unreadable, match="not JSON"):
-        system.read(answer)
+        read_answer(system, answer)
 
 
 def test_a_filtered_answer_is_a_refusal(address: str) -> None:

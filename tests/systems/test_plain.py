@@ -59,7 +59,7 @@ def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
 
 def test_html_instead_of_json_is_unreadable() -> None:
     with pytest.raises(Unreadable, match="not JSON"):
-        read_plain("tagger", Answer(b"<html>Bad gateway</html>"))
+        read_plain(Answer(b"<html>Bad gateway</html>"), "tagger", {})
 
 
 def test_numpy_answers_are_kept_as_numbers() -> None:
@@ -71,7 +71,7 @@ def test_an_envelope_carries_version_and_cost() -> None:
     answer = pack_reply(envelope)
     assert json.loads(answer.raw) == envelope  # kept whole; reading opens it
     assert (answer.version, answer.cost, answer.refused) == ("v3", 0.01, False)
-    assert read_plain("tagger", answer) == [{"tag": "woman", "confidence": None}]
+    assert read_plain(answer, "tagger", {}) == [{"tag": "woman", "confidence": None}]
 
 
 def test_an_envelope_can_refuse_or_fail() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question, Unreadable
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -60,7 +61,7 @@ def test_a_function_beside_the_study_is_found(tmp_path: Path) -> None:
     (tmp_path / "shouting_tagger.py").write_text("def tags(text, mark='!'):\n    return [text + mark]\n")
     system = opened(tmp_path, "python:shouting_tagger:tags", parameters={"mark": "?"})
     (answer,) = ask(system, "woman")
-    assert system.read(answer) == [{"tag": "woman?", "confidence": None}]
+    assert read_answer(system, answer) == [{"tag": "woman?", "confidence": None}]
 
 
 def test_a_function_that_wants_the_question_gets_it(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_a_function_that_is_not_there_is_named(tmp_path: Path, use: str, message
 def test_a_program_answers_line_by_line(tmp_path: Path, program: str) -> None:
     system = opened(tmp_path, program)
     answers = ask(system, "woman", "tree")
-    assert [system.read(answer)[0]["tag"] for answer in answers] == ["WOMAN", "TREE"]
+    assert [read_answer(system, answer)[0]["tag"] for answer in answers] == ["WOMAN", "TREE"]
     assert answers[0].version == "7"
     assert answers[0].raw == b'{"answer": ["WOMAN"], "version": "7"}'  # the line as it was written
 
@@ -105,7 +106,7 @@ def test_a_program_that_hangs_is_ended_and_started_anew(tmp_path: Path, program:
         await system.close()
         return answer
 
-    assert system.read(asyncio.run(asking()))[0]["tag"] == "TREE"
+    assert read_answer(system, asyncio.run(asking()))[0]["tag"] == "TREE"
 
 
 def test_a_program_that_writes_no_json_has_failed(tmp_path: Path, program: str) -> None:
@@ -134,8 +135,8 @@ def test_recorded_answers_are_replayed(tmp_path: Path, ending: str) -> None:
     parameters = {"columns": {"stimulus": "image_id"}, "where": {"tagger": "google"}}
     system = opened(tmp_path, f"replay:{path.name}", parameters=parameters)
     first, second, third, fourth = ask(system, "1", "2", "3", "4")
-    assert [row["tag"] for row in system.read(first)] == ["woman", "tree"]
-    assert system.read(second) == []
+    assert [row["tag"] for row in read_answer(system, first)] == ["woman", "tree"]
+    assert read_answer(system, second) == []
     assert third.refused
     assert isinstance(fourth, CallFailed)  # amazon answered, google did not: missing, not empty
 
@@ -145,7 +146,7 @@ def test_a_captioner_replays_a_coco_results_file(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps(results))
     system = opened(tmp_path, "replay:results.json", kind="captioner")
     told, untold = ask(system, "7", "8")
-    assert [row["caption"] for row in system.read(told)] == ["a man", "a person"]
+    assert [row["caption"] for row in read_answer(system, told)] == ["a man", "a person"]
     assert isinstance(untold, CallFailed)
     (tmp_path / "results.json").write_text('{"annotations": []}')
     with pytest.raises(PortrayalError, match="A results file is a list of image_id and caption"):
@@ -164,7 +165,7 @@ def test_recorded_embeddings_come_from_parquet(tmp_path: Path) -> None:
     pl.DataFrame({"stimulus": ["a"], "embedding": [[0.5, 1.0]]}).write_parquet(tmp_path / "vectors.parquet")
     system = opened(tmp_path, "replay:vectors.parquet", kind="encoder")
     (answer,) = ask(system, "a")
-    assert system.read(answer) == [{"embedding": [0.5, 1.0]}]
+    assert read_answer(system, answer) == [{"embedding": [0.5, 1.0]}]
 
 
 def test_an_unknown_system_gets_the_nearest_name(tmp_path: Path) -> None:
@@ -222,8 +223,8 @@ def test_recorded_ids_stay_as_they_are_written(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("stimulus,repeat,tag,confidence\n007,,woman,0.9\n7,0,tree,\n")
     system = opened(tmp_path, "replay:answers.csv")
     first, second = ask(system, "007", "7")
-    assert system.read(first) == [{"tag": "woman", "confidence": 0.9}]
-    assert system.read(second) == [{"tag": "tree", "confidence": None}]
+    assert read_answer(system, first) == [{"tag": "woman", "confidence": 0.9}]
+    assert read_answer(system, second) == [{"tag": "tree", "confidence": None}]
 
 
 def test_a_repeat_that_is_no_number_is_named(tmp_path: Path) -> None:
@@ -236,9 +237,9 @@ def test_recorded_embeddings_come_from_csv_too(tmp_path: Path) -> None:
     (tmp_path / "vectors.csv").write_text('stimulus,embedding\na,"[0.5, 1.0]"\nb,broken\n')
     system = opened(tmp_path, "replay:vectors.csv", kind="encoder")
     first, second = ask(system, "a", "b")
-    assert system.read(first) == [{"embedding": [0.5, 1.0]}]
+    assert read_answer(system, first) == [{"embedding": [0.5, 1.0]}]
     with pytest.raises(Unreadable):
-        system.read(second)
+        read_answer(system, second)
 
 
 def test_an_embedding_recorded_twice_is_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from PIL import Image
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question, QuotaSpent, Throttled
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -46,7 +47,7 @@ def ask(system: Any, picture: Path) -> Any:
 def test_signing_and_parsing(picture: Path) -> None:
     system = opened()
     answer = ask(system, picture)
-    rows = system.read(answer)
+    rows = read_answer(system, answer)
     assert rows[0]["tag"] == "Mobile Phone"  # moto's fixed answer
     assert 0 < rows[0]["confidence"] <= 100
     assert answer.version

@@ -11,6 +11,7 @@ import pytest
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Question
 from portrayal.systems.captioners.transformers_captioner import load_model, open_system
+from portrayal.systems.readers import read_answer
 from portrayal.systems.settings import SystemSettings
 
 
@@ -73,7 +74,7 @@ def test_several_samples_are_several_captions(model_folder, question) -> None:
     )
     answer = asyncio.run(system.ask([question]))[0]
     assert len(json.loads(answer.raw)) == 3
-    assert all(set(row) == {"caption"} for row in system.read(answer))
+    assert all(set(row) == {"caption"} for row in read_answer(system, answer))
 
 
 def test_a_folder_without_a_model_says_so(tmp_path) -> None:

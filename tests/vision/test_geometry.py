@@ -8,7 +8,7 @@ from PIL import Image
 from training.render import counterfactual, draw_person, render, rendered_psnr
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, turned_away
+from portrayal.vision.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
 from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, RACES, age_value, clamp_age, steps, vary
 from portrayal.vision.faces.mask import oval, skin_likeness, skin_mask, skin_share
 from portrayal.vision.faces.paste import changed_region, paste
@@ -49,10 +49,10 @@ def test_a_crop_over_the_edge_repeats_it():
 
 
 def test_a_nose_beside_the_middle_is_turned_away():
-    assert turned_away(turned(10)) == pytest.approx(0, abs=1e-9)
+    assert head_turn(turned(10)) == pytest.approx(0, abs=1e-9)
     profile = TEMPLATE.copy()
     profile[2, 0] += 25
-    assert turned_away(profile) > 0.4
+    assert head_turn(profile) > 0.4
 
 
 def test_the_oval_is_whole_inside_and_nothing_outside():

@@ -13,11 +13,11 @@ from training.loaders import celeba, fairface, portraits
 from training.prepare import prepare, values_of
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import UNSEEN, YOUNG, prepared
+from portrayal.vision.faces.build import UNSEEN, YOUNG, open_shrunk
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
-from portrayal.vision.faces.folder import folder_stimuli, read_folder
+from portrayal.vision.faces.folder import read_folder
 from portrayal.vision.faces.generated import generated_people
-from portrayal.vision.faces.occupations import read_people
+from portrayal.vision.faces.occupations import read_perceived_gender
 from portrayal.vision.faces.reader import read_face
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import (
@@ -27,7 +27,7 @@ from portrayal.vision.faces.sources import (
     openpeople_pictures,
     read_pictures,
 )
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 
 PORTRAIT = 320
 
@@ -35,24 +35,24 @@ PORTRAIT = 320
 @pytest.fixture(scope="module")
 def portrait() -> Image.Image:
     assets = {name: folder for name, folder, _ in generated_people()}["P005"]
-    return prepared(assets / "studio_portrait.jpg", PORTRAIT)
+    return open_shrunk(assets / "studio_portrait.jpg", PORTRAIT)
 
 
 def test_a_frontal_adult_may_be_manipulated(portrait: Image.Image):
-    seen = look(portrait)
+    seen = inspect_face(portrait)
     assert (seen.reason, seen.faces) == ("", 1)
     assert seen.female < 0.5 and seen.age > 30  # labelled male, 55 to 65
 
 
 def test_the_reader_sees_the_labelled_sex_of_all_generated_people():
     for person, assets, labels in generated_people():
-        picture = prepared(assets / "studio_portrait.jpg", PORTRAIT)
+        picture = open_shrunk(assets / "studio_portrait.jpg", PORTRAIT)
         female, _ = read_face(picture, find_faces(picture)[0].landmarks)
         assert (female > 0.5) == (labels["sex"] == "female"), person
 
 
 def test_no_face(portrait: Image.Image):
-    seen = look(Image.new("RGB", (200, 200), "grey"))
+    seen = inspect_face(Image.new("RGB", (200, 200), "grey"))
     assert (seen.reason, seen.face) == ("no face", None)
 
 
@@ -64,22 +64,22 @@ def test_of_many_faces_the_one_closest_to_the_centre_is_taken(portrait: Image.Im
     faces = find_faces(both, 0.1)
     assert len(faces) == 2
     assert closest_to_centre(faces, both.size).centre[0] > 200
-    assert look(both).faces == 2
+    assert inspect_face(both).faces == 2
 
 
 def test_a_turned_face_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.vision.faces.suitability.turned_away", lambda landmarks: 0.3)
-    assert look(portrait).reason == "turned away"
+    monkeypatch.setattr("portrayal.vision.faces.suitability.head_turn", lambda landmarks: 0.3)
+    assert inspect_face(portrait).reason == "turned away"
 
 
 def test_a_tiny_face_is_left_out(portrait: Image.Image):
     tiny = Image.new("RGB", (400, 400), portrait.getpixel((2, 2)))
     tiny.paste(portrait.resize((110, 110)), (150, 150))
-    assert look(tiny).reason == "tiny face"
+    assert inspect_face(tiny).reason == "tiny face"
 
 
 def test_a_greyscale_face_is_left_out(portrait: Image.Image):
-    assert look(portrait.convert("L").convert("RGB")).reason == "greyscale"
+    assert inspect_face(portrait.convert("L").convert("RGB")).reason == "greyscale"
 
 
 def test_a_covered_face_is_left_out(portrait: Image.Image):
@@ -88,7 +88,7 @@ def test_a_covered_face_is_left_out(portrait: Image.Image):
     left, top, right, bottom = (round(value) for value in face.box)
     middle = round((top + bottom) / 2)
     ImageDraw.Draw(covered).rectangle((left, middle, right, bottom), fill=(40, 90, 200))
-    assert look(covered).reason in ("occluded", "no face", "not adult")
+    assert inspect_face(covered).reason in ("occluded", "no face", "not adult")
 
 
 def test_whoever_the_reader_puts_under_twenty_is_left_out(
@@ -97,12 +97,12 @@ def test_whoever_the_reader_puts_under_twenty_is_left_out(
     monkeypatch.setattr(
         "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9)
     )
-    assert look(portrait).reason == "not adult"
-    assert look(portrait, strict=False).reason == "not adult"
+    assert inspect_face(portrait).reason == "not adult"
+    assert inspect_face(portrait, strict=False).reason == "not adult"
     monkeypatch.setattr(
         "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan"))
     )
-    assert look(portrait).reason == "not adult"
+    assert inspect_face(portrait).reason == "not adult"
 
 
 def test_generated_people_labelled_from_eighteen_are_left_out():
@@ -159,11 +159,11 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
         "anna_gender_unedited.png",
     ):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
-    made = folder_stimuli(tmp_path, "my studio", "own", "signed", "30-39").sort("stimulus")
+    made = read_folder(tmp_path, "my studio", "own", "signed", "30-39")[0].sort("stimulus")
     assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
     assert set(made["picture"]) == {"anna"} and made["condition"].to_list().count("unedited") == 1
     with pytest.raises(PortrayalError, match="source and consent"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
 
 
 def test_a_folder_of_series_by_table(tmp_path: Path):
@@ -172,16 +172,16 @@ def test_a_folder_of_series_by_table(tmp_path: Path):
     table.write_text(
         "file,picture,attribute,value,source,consent,person,age\nx.png,one,race,-2,s,generated,p,30\n"
     )
-    row = folder_stimuli(tmp_path).row(0, named=True)
+    row = read_folder(tmp_path)[0].row(0, named=True)
     assert (row["person"], row["attribute"], row["value"]) == ("p", "race", -2.0)
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,age,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="age is never varied"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     table.write_text("file,picture,attribute,value,source,consent\ny.png,one,race,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="is not there"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     with pytest.raises(PortrayalError, match="no series in"):
-        folder_stimuli(tmp_path / "nowhere")
+        read_folder(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("attribute", ["Age", "AGE", "youth", "", "hair"])
@@ -190,18 +190,18 @@ def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: 
     table = tmp_path / "series.csv"
     table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
     table.write_text("file,picture,attribute,value,source,consent,age\nx.png,one,Race,-2,s,generated,30\n")
-    assert folder_stimuli(tmp_path)["attribute"].to_list() == ["race"]
+    assert read_folder(tmp_path)[0]["attribute"].to_list() == ["race"]
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected a number"):
-        folder_stimuli(tmp_path)
+        read_folder(tmp_path)
 
 
 def test_a_file_named_after_age_is_refused_and_not_passed_over(tmp_path: Path):
     Image.new("RGB", (8, 8)).save(tmp_path / "anna_Age_1.png")
     with pytest.raises(PortrayalError, match="age is never varied"):
-        folder_stimuli(tmp_path, "s", "", "generated")
+        read_folder(tmp_path, "s", "", "generated")
 
 
 def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
@@ -235,25 +235,25 @@ def test_people_of_occupations_are_read(tmp_path: Path, portrait: Image.Image):
     portrait.save(tmp_path / "nurse" / "a.png")
     Image.new("RGB", (64, 64)).save(tmp_path / "pilot" / "b.png")
     (tmp_path / "pilot" / "c.jpg").write_bytes(b"no picture")
-    read = read_people(tmp_path)
+    read = read_perceived_gender(tmp_path)
     assert read["occupation"].to_list() == ["nurse", "pilot", "pilot"]
     assert read["reason"].to_list() == ["", "no face", "unreadable picture"]
     said = read["read"][0]
     assert (said == "Female") == (read["female"][0] >= 0.5) and read["read"].null_count() == 2
     (tmp_path / "labelled.csv").write_text(f"file,group\nnurse/a.png,{said}\n")
-    assert read_people(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
+    assert read_perceived_gender(tmp_path / "labelled.csv").row(0)[2:4] == (said, said)
 
 
 def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
     with pytest.raises(PortrayalError, match="Expected a folder of pictures for each occupation"):
-        read_people(tmp_path)
+        read_perceived_gender(tmp_path)
     table = tmp_path / "people.csv"
     table.write_text("file,occupation\na.png,nurse\n")
     with pytest.raises(PortrayalError, match=r"names 'a\.png', which is not there"):
-        read_people(table)
+        read_perceived_gender(table)
     table.write_text("file\na.png\n")
     with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
-        read_people(table)
+        read_perceived_gender(table)
 
 
 def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):

@@ -61,7 +61,7 @@ def test_training_and_use_temper_alike(even: bool):
 
 
 def test_the_dither_follows_from_the_picture():
-    from portrayal.vision.faces.dither import dithered
+    from portrayal.vision.faces.model import dithered
 
     soft = np.random.default_rng(0).uniform(-1, 1, (8, 8, 8))
     first = dithered(soft, GREY)

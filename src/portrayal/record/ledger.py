@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS questions (
     parameters TEXT NOT NULL,
     hash TEXT NOT NULL,
     repeat INTEGER NOT NULL,
+    kind TEXT NOT NULL DEFAULT '',
+    reader TEXT NOT NULL DEFAULT '',
     state TEXT NOT NULL DEFAULT 'planned'
         CHECK (state IN ('planned', 'in_flight', 'done', 'failed', 'refused', 'unknown')),
     current INTEGER NOT NULL DEFAULT 1,
@@ -48,9 +50,13 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
+# Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
+_ADDED = ("kind", "reader")
+
+
 @dataclass(frozen=True)
 class Planned:
-    """A question's intent row."""
+    """A question's intent row; `reader` is how its answer will be read (`portrayal.systems.readers`)."""
 
     key: str
     system: str
@@ -59,24 +65,43 @@ class Planned:
     parameters: Mapping[str, Any]
     hash: str
     repeat: int
+    kind: str = ""
+    reader: str = "plain"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A question as the ledger knows it."""
+    """A question as the ledger knows it, with all it takes to read the answer."""
 
     key: str
+    system: str
+    hash: str
+    repeat: int
+    kind: str
+    reader: str
+    parameters: Mapping[str, Any]
     state: str
     answer: Answer | None
     error: str | None
 
 
 class Ledger:
-    """Open a ledger for writing (one process at a time, see `portrayal.runs.run`) or for reading."""
+    """A ledger open for writing (one process at a time, see `portrayal.runs.run`) or for reading; closes itself after `with`."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self._connection = _open_readonly(path) if readonly else _open_writable(path)
+
+    @classmethod
+    def reading(cls, path: Path) -> Ledger:
+        """Open a ledger that is only looked at."""
+        return cls(path, readonly=True)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; the write-ahead log is folded in."""
@@ -98,15 +123,18 @@ class Ledger:
                 json.dumps(q.parameters, sort_keys=True, default=str),
                 q.hash,
                 q.repeat,
+                q.kind,
+                q.reader,
             )
             for q in questions
         ]
         with self._transaction() as connection:
             connection.execute("UPDATE questions SET current = 0")
             connection.executemany(
-                "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system",
+                "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat, kind, reader)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system,"
+                " kind = excluded.kind, reader = excluded.reader",
                 rows,
             )
 
@@ -186,19 +214,31 @@ class Ledger:
         """Return the state of every question ever asked of this run, by key."""
         return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
 
-    def entries(self, system: str) -> Iterator[Entry]:
-        """Yield the current questions of a system with their raw answers."""
+    def entries(self) -> Iterator[Entry]:
+        """Yield the study's questions with their raw answers, by system and key."""
         rows = self._connection.execute(
-            "SELECT key, state, raw, media, version_answered, cost, error FROM questions"
-            " WHERE current AND system = ? ORDER BY key",
-            (system,),
+            "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error"
+            " FROM questions WHERE current ORDER BY system, key"
         )
-        for key, state, raw, media, version, cost, error in rows:
-            answered = state in ("done", "refused")
-            answer = (
-                Answer(raw or b"", media or "", version or "", cost, state == "refused") if answered else None
-            )
-            yield Entry(key, state, answer, error)
+        for (
+            key,
+            system,
+            digest,
+            repeat,
+            kind,
+            reader,
+            parameters,
+            state,
+            raw,
+            media,
+            version,
+            cost,
+            error,
+        ) in rows:
+            answer = Answer(raw or b"", media or "", version or "", cost, state == "refused")
+            answered = answer if state in ("done", "refused") else None
+            asked = json.loads(parameters)
+            yield Entry(key, system, digest, repeat, kind, reader, asked, state, answered, error)
 
     def spent(self) -> float:
         """Return the money spent so far, in US dollars."""
@@ -263,6 +303,9 @@ def _open_writable(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_SCHEMA)
+        for column in _ADDED:
+            if column not in _columns(connection):
+                connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
     except sqlite3.OperationalError as error:
         raise PortrayalError(f"cannot write the ledger {path}: {error}.") from None
     except sqlite3.DatabaseError as error:
@@ -270,6 +313,10 @@ def _open_writable(path: Path) -> sqlite3.Connection:
             f"{path} is not a ledger of Portrayal ({error}). Move it away and record again."
         ) from None
     return connection
+
+
+def _columns(connection: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in connection.execute("PRAGMA table_info(questions)")}
 
 
 def _open_readonly(path: Path) -> sqlite3.Connection:
@@ -286,10 +333,21 @@ def _open_readonly(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
         try:
             connection.execute("SELECT count(*) FROM questions")
-            return connection
+            return _complete(connection, path)
         except sqlite3.DatabaseError as error:
             reason = error
             connection.close()
     if "no such table" in str(reason):
         raise PortrayalError(f"{path} holds no questions yet. Record it: portrayal audit STUDY.toml")
     raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")
+
+
+def _complete(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Refuse the ledger of an earlier version, whose answers cannot be read without their systems."""
+    if set(_ADDED) <= _columns(connection):
+        return connection
+    connection.close()
+    raise PortrayalError(
+        f"{path.parent} was recorded by an earlier version of Portrayal. Complete it once, where its study's files are: "
+        f"portrayal record {path.parent}. Answers are kept and nothing is asked twice."
+    )

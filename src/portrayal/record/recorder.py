@@ -32,7 +32,7 @@ from portrayal.systems.base import (
 )
 
 LONGEST_PAUSE = 60.0
-GIVE_UP_AFTER = 3  # questions in a row that were still told 'later' after all retries: the service is down
+GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the service is down
 
 Outcome: TypeAlias = Answer | Exception
 Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
@@ -56,12 +56,12 @@ class Recorder:
                 asyncio.ensure_future(self._record_system(system, questions)) for system, questions in work
             ]
             try:
-                await _all_to_their_end(tasks)
+                await _wait_for_all(tasks)
             finally:
                 await asyncio.gather(*(system.close() for system, _ in work))
 
     async def rest(self, seconds: float) -> None:
-        """Sleep, but no longer than until somebody wants to stop."""
+        """Sleep until the time is over or recording is stopped."""
         if self.sleep is not None:
             await self.sleep(seconds)
             return
@@ -75,9 +75,7 @@ class Recorder:
             [(key, question) for key, question in questions.items() if key in planned], system.batch
         )
         asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.clock, self.rest))
-        await _all_to_their_end(
-            [asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)]
-        )
+        await _wait_for_all([asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)])
 
 
 Batch = list[tuple[str, Question]]
@@ -92,40 +90,40 @@ class _Asking:
     queue: Iterator[Batch]
     pace: Pace
     stopped: bool = False
-    told_later: int = 0
+    throttled_batches: int = 0
 
     async def work(self) -> None:
         for batch in self.queue:
-            if self._ends():
+            if self._is_stopping():
                 return
             try:
                 await self._ask_until_settled(batch)
-            except Exception:  # everybody else finishes what is in flight: those answers may be paid for
+            except Exception:  # the other workers finish what is in flight: those answers may be paid for
                 self.recorder.stopping.set()
                 raise
 
-    def _ends(self) -> bool:
+    def _is_stopping(self) -> bool:
         return self.stopped or self.recorder.stopping.is_set()
 
     async def _ask_until_settled(self, batch: Batch) -> None:
-        """Ask a batch; ask again what was told 'later', up to the limit of retries."""
+        """Ask a batch; ask again what was throttled, up to the limit of retries."""
         for attempt in range(self.system.limits.retries + 1):
             later = await self._ask_once(batch)
             if not later:
-                self.told_later = 0
+                self.throttled_batches = 0
                 return
             batch = [pair for pair, _ in later]
-            if not self._ends() and attempt < self.system.limits.retries:
+            if not self._is_stopping() and attempt < self.system.limits.retries:
                 await self.recorder.rest(_pause(attempt, [error for _, error in later], batch[0][0]))
-            if self._ends():
+            if self._is_stopping():
                 return
         self._give_up(batch, later[0][1])
 
     async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
-        """Ask, settle every outcome, and return the questions that were told 'later'."""
+        """Ask, settle every outcome, and return the questions that were throttled."""
         keys = [key for key, _ in batch]
         await self.pace.wait()
-        if self._ends():  # nothing was asked: these stay planned
+        if self._is_stopping():  # nothing was asked: these stay planned
             return []
         self.recorder.ledger.start(keys, self.recorder.clock())
         try:
@@ -157,7 +155,7 @@ class _Asking:
         return [guard_answer(self.system, o) if isinstance(o, Answer) else o for o in outcomes]
 
     def _settle_error(self, key: str, error: Exception) -> None:
-        """Write down what came of a question without an answer; 'later' leaves it planned."""
+        """Write down what came of a question without an answer; a throttled one stays planned."""
         if isinstance(error, Throttled | QuotaSpent):
             self._settle([key], "planned", str(error), quietly=True)
         if isinstance(error, QuotaSpent):
@@ -172,14 +170,12 @@ class _Asking:
             self._settle([key], "failed", _reason(error), raw=raw)
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
-        """Fail questions that were told 'later' to the end; stop when it is not this question but the service."""
-        self.told_later += 1
+        """Fail questions that were throttled to the end; stop the system when the service itself is down."""
+        self.throttled_batches += 1
         tries = self.system.limits.retries + 1
-        self._settle([key for key, _ in batch], "failed", f"told to come back later {tries} times: {error}")
-        if self.told_later >= GIVE_UP_AFTER:
-            self._stop(
-                f"{self.system.name}: the service keeps saying 'later' ({error}). The rest stays planned."
-            )
+        self._settle([key for key, _ in batch], "failed", f"throttled {tries} times: {error}")
+        if self.throttled_batches >= GIVE_UP_AFTER:
+            self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
 
     def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
         self.recorder.ledger.finish(answers, self.recorder.clock())
@@ -205,7 +201,7 @@ def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
         yield pairs[start : start + size]
 
 
-async def _all_to_their_end(tasks: Sequence[asyncio.Future[None]]) -> None:
+async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
     """Wait for all tasks even when one fails, then raise the first failure; a cancel cancels them all."""
     try:
         ends = await asyncio.gather(*tasks, return_exceptions=True)

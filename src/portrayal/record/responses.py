@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from portrayal.record.ledger import Entry, Ledger
-from portrayal.systems.base import Question, System, Unreadable
+from portrayal.record.ledger import Entry
+from portrayal.systems.base import Unreadable
+from portrayal.systems.readers import reader
 from portrayal.tables import RESPONSES, ROWS, check_responses
 
 # What a state of the ledger means for a reader of responses.
@@ -21,17 +22,15 @@ STATUS_OF_STATE = {
 }
 
 
-def read_responses(
-    ledger: Ledger, work: Sequence[tuple[System, Mapping[str, Sequence[Question]]]], kind: str
-) -> pl.DataFrame:
-    """Read every raw answer of the ledger into rows.
+def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Read every raw answer into rows; no system is opened.
 
     Parameters
     ----------
-    ledger
-        An open ledger.
-    work
-        Each system with its questions by key; stimuli of the same content share a key and an answer.
+    entries
+        The ledger's questions, with their raw answers and the names of their readers.
+    stimuli
+        What was shown; stimuli of the same content share a hash, a question and an answer.
     kind
         The kind of the systems, which fixes the columns.
 
@@ -40,30 +39,28 @@ def read_responses(
     polars.DataFrame
         Columns of `RESPONSES`, those of the kind, and `reason` for questions without a usable answer.
     """
-    rows = [row for system, questions in work for row in _system_rows(ledger, system, questions)]
+    shown = dict(stimuli.group_by("hash", maintain_order=True).agg("stimulus").iter_rows())
+    rows = [row for entry in entries for row in _rows(entry, shown)]
     schema = {**RESPONSES, **ROWS[kind], "reason": pl.String}
     return check_responses(pl.DataFrame(rows, schema=schema, orient="row"), kind).sort(
         "system", "stimulus", "repeat", maintain_order=True
     )
 
 
-def _system_rows(
-    ledger: Ledger, system: System, questions: Mapping[str, Sequence[Question]]
-) -> Iterable[dict[str, Any]]:
-    for entry in ledger.entries(system.name):
-        status, reason, answers = _read(system, entry)
-        for question in questions.get(entry.key, ()):
-            asked = {"system": system.name, "stimulus": question.stimulus, "repeat": question.repeat}
-            for answer in answers or [{}]:
-                yield {**asked, "status": status, "reason": reason, **answer}
+def _rows(entry: Entry, shown: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    status, reason, answers = read_entry(entry)
+    for stimulus in shown.get(entry.hash, ()):
+        asked = {"system": entry.system, "stimulus": stimulus, "repeat": entry.repeat}
+        for answer in answers or [{}]:
+            yield {**asked, "status": status, "reason": reason, **answer}
 
 
-def _read(system: System, entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
-    """Return status, reason and rows of one ledger entry."""
+def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
+    """Return status, reason and rows of one question."""
     if entry.answer is None or entry.state == "refused":
         return STATUS_OF_STATE[entry.state], entry.error, []
     try:
-        rows = system.read(entry.answer)
+        rows = reader(entry.reader)(entry.answer, entry.kind, entry.parameters)
     except Unreadable as error:
         return "unparsable", str(error), []
     return ("answered" if rows else "empty"), None, rows

@@ -1,7 +1,7 @@
 """Charts every audit draws with: a polars table in, an altair chart out, one look for all.
 
 Columns are named by the caller and renamed inside, so that a column called 'a.b' or 'a:Q' is no trouble.
-altair is imported when the first chart is made. `to_svg` and `to_png` draw what any of these return.
+altair is imported when the first chart is made. `to_svg` draws what any of these return.
 """
 
 from __future__ import annotations
@@ -12,24 +12,20 @@ import polars as pl
 
 from portrayal.report import encodings as enc
 from portrayal.report.curve import specification_curve
-from portrayal.report.drawing import to_png, to_svg
+from portrayal.report.drawing import to_svg
 from portrayal.report.scatter import scatter_with_fit
-from portrayal.report.theme import GRID, INK, saying
+from portrayal.report.theme import INK, saying
 
 __all__ = [
     "bars_with_intervals",
     "forest",
-    "heatmap",
     "lines_with_band",
     "scatter_with_fit",
     "specification_curve",
-    "to_png",
     "to_svg",
 ]
 
 WIDTH = 600
-MOST_CELLS = 900  # of a heatmap with full-size cells
-PAPER_INK, CELL_INK = "#fefefe", "#1d2734"  # figures inside a heatmap keep their colour on a dark page
 
 
 def forest(
@@ -153,50 +149,6 @@ def lines_with_band(
     return alt.layer(*layers)
 
 
-def heatmap(
-    table: pl.DataFrame,
-    *,
-    x: str,
-    y: str,
-    value: str,
-    middle: float | None = None,
-    numbers: bool | None = None,
-    axis: str = "",
-    cell: int = 34,
-) -> Any:
-    """Draw a value per pair as a colour, with the number written in where there is room.
-
-    Parameters
-    ----------
-    table
-        One row per cell; a missing value leaves the cell empty.
-    x, y, value
-        The columns.
-    middle
-        Where the colours turn, 0 for differences; None for values that only grow.
-    numbers
-        Whether to write the numbers in; None does so up to 150 cells.
-    axis
-        What the numbers are.
-    cell
-        The size of a cell, in pixels.
-    """
-    import altair as alt
-
-    frame = enc.renamed(table, {"x": x, "y": y, "value": value}).drop_nulls("value")
-    small = frame.height > MOST_CELLS
-    base = alt.Chart(frame, width=alt.Step(8 if small else cell + 18), height=alt.Step(8 if small else cell))
-    base = base.encode(
-        alt.X(field="x", type="nominal", title=None, sort=None, axis=alt.Axis(labelAngle=-40)),
-        alt.Y(field="y", type="nominal", title=None, sort=None),
-    )
-    legend = alt.Legend(title=axis or value.replace("_", " "), gradientLength=180)
-    color = alt.Color(field="value", type="quantitative", scale=enc.heat(frame, middle), legend=legend)
-    cells = base.mark_rect(stroke=GRID).encode(color=color)
-    written = frame.height <= 150 if numbers is None else numbers
-    return cells + _figures(base, enc.reach(frame, middle), middle or 0.0) if written else cells
-
-
 def _both_ends() -> str:
     return "isValid(datum.low) && isValid(datum.high)"
 
@@ -211,13 +163,3 @@ def _across(frame: pl.DataFrame, title: str) -> Any:
     kind = enc.kind_of(frame["x"].dtype)
     scale = alt.Scale(zero=False, nice=False) if kind == "quantitative" else alt.Undefined
     return alt.X(field="x", type=kind, title=title, sort=None, axis=alt.Axis(grid=False), scale=scale)
-
-
-def _figures(base: Any, far: float, middle: float) -> Any:
-    """Write the numbers into a heatmap's cells, light on dark ones."""
-    import altair as alt
-
-    dark = f"abs(datum.value - {middle}) > {0.6 * far}"
-    text = alt.Text(field="value", type="quantitative", format=".2f")
-    color = alt.condition(dark, alt.value(PAPER_INK), alt.value(CELL_INK))
-    return base.mark_text(fontSize=11).encode(text=text, color=color)

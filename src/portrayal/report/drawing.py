@@ -51,11 +51,6 @@ def to_svg(chart: Any, label: str = "") -> str:
     return tidied(svg, label)
 
 
-def to_png(chart: Any, scale: float = 2.0) -> bytes:
-    """Draw an altair chart as PNG; `scale` 2 suits print and sharp screens."""
-    return svg_to_png(to_svg(chart), scale)
-
-
 def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
     """Turn drawn SVG text into PNG."""
     import vl_convert

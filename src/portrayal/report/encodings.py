@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.report.theme import DIVERGING, MUTED, PALETTE, SEQUENTIAL, SHAPES
+from portrayal.report.theme import MUTED, PALETTE, SHAPES
 
 MOST_ROWS = 120  # of a forest or a bar chart: more cannot be read
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
@@ -115,22 +115,6 @@ def reference_line(value: float | None, channel: str) -> Any:
 def kind_of(dtype: Any) -> Any:
     """Return altair's word for a column of this type."""
     return "quantitative" if dtype.is_numeric() else "temporal" if dtype.is_temporal() else "nominal"
-
-
-def reach(frame: pl.DataFrame, middle: float | None) -> float:
-    """Return how far the values of a heatmap go from its middle."""
-    return float((frame["value"].cast(pl.Float64) - (middle or 0.0)).abs().max() or 1.0)  # type: ignore[arg-type]
-
-
-def heat(frame: pl.DataFrame, middle: float | None) -> Any:
-    """Return the colours of a heatmap: two-sided around `middle`, or growing from zero."""
-    import altair as alt
-
-    far = reach(frame, middle)
-    if middle is not None:
-        return alt.Scale(domain=[middle - far, middle, middle + far], range=list(DIVERGING))
-    least = float(frame["value"].min() or 0.0)  # type: ignore[arg-type]
-    return alt.Scale(domain=[min(0.0, least), far], range=list(SEQUENTIAL))
 
 
 def _scale(frame: pl.DataFrame, values: Any) -> Any:

@@ -12,8 +12,6 @@ INK = "#1d2733"
 MUTED = "#5b6673"
 GRID = "#e3e7ec"
 CARD = "#ffffff"
-DIVERGING = ("#0072b2", "#f2f2f2", "#d55e00")
-SEQUENTIAL = ("#e8f1f8", "#0072b2")
 # What each of these becomes on a dark page; drawings in files keep the left column.
 DARK: Mapping[str, str] = {
     INK: "#e8eaed",

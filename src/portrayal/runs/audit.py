@@ -19,7 +19,7 @@ class Evidence:
 
     stimuli: pl.DataFrame
     responses: pl.DataFrame  # every system of the study, of the audit's kind
-    inputs: Mapping[str, Any] = field(default_factory=dict)  # what `Audit.inputs` read beforehand
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # what `Audit.inputs` read when it was recorded
     reviews: pl.DataFrame | None = None
     seed: int = 0
 
@@ -32,6 +32,9 @@ class Measured:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     reviews: pl.DataFrame | None = None  # cases for people to judge
+    pictures: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # PNGs that charts show: a contact sheet, a strip
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,13 @@ class Audit:
     settings: type[Settings]
     stimuli: Callable[[Study], pl.DataFrame]
     measure: Callable[[Evidence, Any], Measured]
-    charts: Callable[[Measured], list[Chart]]
-    findings: Callable[[Measured], list[Finding]]
+    charts: Callable[[Measured, Any], list[Chart]]  # what was measured, and the audit's settings
+    findings: Callable[[Measured, Any], list[Finding]]
     validity: Sequence[str]  # what the number does not say; printed beside it
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
+    # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
-    tables: Callable[[Measured], list[ReportTable]] = lambda measured: []
+    tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report

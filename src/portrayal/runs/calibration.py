@@ -1,6 +1,6 @@
 """Every instrument against phantoms: false alarms, planted effects found, intervals that hold the truth.
 
-A calibration module has `calibrate(runs, seed) -> Calibration`. The seed is 0 and is never shopped for.
+A calibration module has `calibrate(runs, seed) -> Calibration`. Published figures use seed 0.
 """
 
 from __future__ import annotations

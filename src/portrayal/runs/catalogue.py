@@ -7,7 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.runs import registry as audits_registry
+from portrayal.runs.registry import AUDITS, EXPERIMENTS, QUESTIONS
+from portrayal.systems import registry as systems_registry
 from portrayal.systems.registry import SCHEMES, SYSTEMS
 
 
@@ -24,11 +26,13 @@ def names(what: str, about: bool = False) -> list[str]:
 
 def _systems() -> dict[str, str]:
     schemes = {f"{scheme}:": entry.about for scheme, entry in SCHEMES.items()}
-    return {name: entry.about for name, entry in SYSTEMS.items()} | schemes
+    named = {**SYSTEMS, **systems_registry.plugged_in()}
+    return {name: entry.about for name, entry in named.items()} | schemes
 
 
 def _audits() -> dict[str, str]:
-    return {stem: get_audit(stem).question for stem in (*AUDITS, *EXPERIMENTS)}
+    ours = {stem: QUESTIONS[stem] for stem in (*AUDITS, *EXPERIMENTS)}
+    return ours | {name: entry.load().question for name, entry in audits_registry.plugged_in().items()}
 
 
 def _lexicons() -> dict[str, str]:

@@ -21,8 +21,7 @@ PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", 
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
     """Write `manifest.json`."""
-    ledger = Ledger(run.ledger, readonly=True)
-    try:
+    with Ledger.reading(run.ledger) as ledger:
         manifest = {
             "study": study.name,
             "audit": study.audit,
@@ -36,8 +35,6 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "dollars": ledger.spent(),
             "stimuli": dict(stimuli.select("stimulus", "hash").iter_rows()),
         }
-    finally:
-        ledger.close()
     with replacing(run.manifest) as part:
         part.write_text(json.dumps(manifest, indent=1, default=str))
 

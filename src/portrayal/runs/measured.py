@@ -19,6 +19,8 @@ def write_measured(run: Run, measured: Measured) -> None:
     run.tables.mkdir()
     for name, table in measured.tables.items():
         table.write_parquet(run.tables / f"{name}.parquet")
+    for name, picture in measured.pictures.items():
+        (run.tables / f"{name}.png").write_bytes(picture)
     (run.folder / "warnings.json").write_text(json.dumps(list(measured.warnings)))
     if measured.reviews is not None:
         with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
@@ -33,4 +35,5 @@ def read_measured(run: Run) -> Measured:
         raise PortrayalError(f"{run.folder} has no results yet. Run: portrayal measure {run.folder}")
     tables = {path.stem: pl.read_parquet(path) for path in sorted(run.tables.glob("*.parquet"))}
     warnings = json.loads((run.folder / "warnings.json").read_text())
-    return Measured(pl.read_parquet(run.results), tables, warnings)
+    pictures = {path.stem: path.read_bytes() for path in sorted(run.tables.glob("*.png"))}
+    return Measured(pl.read_parquet(run.results), tables, warnings, pictures=pictures)

@@ -29,11 +29,8 @@ def _states(study: Study) -> dict[str, str]:
     ledger_file = Run(default_folder(study.name)).ledger
     if not ledger_file.exists():
         return {}
-    ledger = Ledger(ledger_file, readonly=True)
-    try:
+    with Ledger.reading(ledger_file) as ledger:
         return ledger.states()
-    finally:
-        ledger.close()
 
 
 def _system_plan(

@@ -8,58 +8,28 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from portrayal.errors import PortrayalError
 
 
-@dataclass(frozen=True)
 class Run:
     """The files of a run."""
 
-    folder: Path
-
-    @property
-    def study(self) -> Path:
-        """The study as it was asked."""
-        return self.folder / "study.toml"
-
-    @property
-    def ledger(self) -> Path:
-        """Every question and raw answer."""
-        return self.folder / "ledger.sqlite"
-
-    @property
-    def stimuli(self) -> Path:
-        """What was shown, with factors, hashes and sources."""
-        return self.folder / "stimuli.parquet"
-
-    @property
-    def responses(self) -> Path:
-        """The answers, read into rows."""
-        return self.folder / "responses.parquet"
-
-    @property
-    def results(self) -> Path:
-        """The measured results."""
-        return self.folder / "results.parquet"
-
-    @property
-    def reviews(self) -> Path:
-        """Cases for people to judge, and their judgments."""
-        return self.folder / "reviews.csv"
-
-    @property
-    def tables(self) -> Path:
-        """Further tables of the measures, which charts are drawn from."""
-        return self.folder / "tables"
-
-    @property
-    def manifest(self) -> Path:
-        """Versions, seeds, hashes, model versions and waves."""
-        return self.folder / "manifest.json"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.study = folder / "study.toml"  # as it was asked
+        self.ledger = folder / "ledger.sqlite"  # every question and raw answer
+        self.stimuli = folder / "stimuli.parquet"  # what was shown, with factors, hashes and sources
+        self.inputs = (
+            folder / "inputs"
+        )  # what the audit read from outside: word lists, references, a collection
+        self.responses = folder / "responses.parquet"  # the answers, read into rows
+        self.results = folder / "results.parquet"
+        self.tables = folder / "tables"  # further tables and pictures that charts are drawn from
+        self.reviews = folder / "reviews.csv"  # cases for people to judge, and their judgments
+        self.manifest = folder / "manifest.json"  # versions, seeds, hashes, model versions and waves
 
 
 def default_folder(name: str) -> Path:
@@ -138,11 +108,11 @@ def _take(descriptor: int, run: Run, patience: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= give_up:
-                raise PortrayalError(_turned_away(run)) from None
+                raise PortrayalError(_busy_message(run)) from None
             time.sleep(0.05)
 
 
-def _turned_away(run: Run) -> str:
+def _busy_message(run: Run) -> str:
     holder = (run.folder / "lock").read_text().strip()
     who = f"process {holder}" if holder else "another process"
     return f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."

@@ -16,11 +16,8 @@ def states_table(run: Run) -> pl.DataFrame:
     A call that was in flight when its process died is unknown, whether or not a process has come since to say so.
     """
     recording = is_recording(run)
-    ledger = Ledger(run.ledger, readonly=True)
-    try:
+    with Ledger.reading(run.ledger) as ledger:
         counts = ledger.counts()
-    finally:
-        ledger.close()
     if not recording:
         for states in counts.values():
             states["unknown"] += states["in_flight"]
@@ -39,7 +36,7 @@ def status_text(folder: Path | str) -> str:
     for row in [*table.iter_rows(named=True), total]:
         numbers = [row[state] for state in STATES]
         lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
-    lines.append("recording now" if is_recording(run) else "nobody is recording")
+    lines.append("recording now" if is_recording(run) else "not recording")
     return "\n".join([*lines, *_reasons(run)])
 
 
@@ -48,10 +45,7 @@ def _line(name: str, cells: list[str], width: int) -> str:
 
 
 def _reasons(run: Run) -> list[str]:
-    ledger = Ledger(run.ledger, readonly=True)
-    try:
+    with Ledger.reading(run.ledger) as ledger:
         return [
             f"{count} x {system}: {' '.join(reason.split())}" for system, reason, count in ledger.errors()
         ]
-    finally:
-        ledger.close()

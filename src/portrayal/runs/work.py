@@ -33,7 +33,7 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
         questions: dict[str, list[Question]] = {}
         for question in _questions(stimuli, study.repeats):
             questions.setdefault(question_key(system, question), []).append(question)
-        _refuse_twins(system, questions, seen)
+        _refuse_same_system_twice(system, questions, seen)
         work.append((system, questions))
     return work
 
@@ -56,7 +56,9 @@ def _questions(stimuli: pl.DataFrame, repeats: int) -> list[Question]:
     return [Question(**row, repeat=repeat) for row in rows for repeat in range(repeats)]
 
 
-def _refuse_twins(system: System, questions: dict[str, list[Question]], seen: dict[str, str]) -> None:
+def _refuse_same_system_twice(
+    system: System, questions: dict[str, list[Question]], seen: dict[str, str]
+) -> None:
     """Refuse two systems that are one: their questions would be paid for once and counted twice."""
     key = next(iter(questions))
     if key in seen:

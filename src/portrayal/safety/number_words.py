@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-UNITS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBER_WORDS: dict[str, int] = {
-    **{word: value for value, word in enumerate(UNITS)},
+    **{word: value for value, word in enumerate(_UNITS.split())},
     **{word: 20 + 10 * place for place, word in enumerate(TENS)},
 }
 

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from portrayal.stats.estimate import Estimate
 
@@ -56,6 +55,8 @@ def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Est
         Of the interval. Where no pair is wrong, or all are, it is one-sided, with each case of the rarer outcome as
         one trial.
     """
+    from scipy import special
+
     tail = 0.5 - level / 2
     undecided = min(2 * (1 - area.value), 1.0)
     error = np.sqrt(area.variance + learning * undecided**2)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 AT_ONCE = 100  # deals held in memory together
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
@@ -35,6 +38,8 @@ def largest_difference_p(
     >>> largest_difference_p([column], np.repeat([1, 0], 5), 999, 0)[0] < 0.02
     True
     """
+    from scipy import sparse
+
     inside = flags >= 0
     own = (flags[inside] == 1).astype(float)
     scaled = [_standardised(sparse.csr_matrix(matrix[inside])) for matrix in matrices]
@@ -61,6 +66,8 @@ def largest_difference_p(
 
 def _standardised(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     """Return the columns divided by their spread; those that do not vary are empty."""
+    from scipy import sparse
+
     variance = column_moments(matrix)[1]
     factor = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > STILL)
     scaled = sparse.csr_matrix(

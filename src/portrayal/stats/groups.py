@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy import optimize, stats
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
@@ -122,6 +121,8 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
 
     With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
     """
+    from scipy import stats
+
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(first) + len(second)
     gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
@@ -138,6 +139,8 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
 
 def paired_t(differences: np.ndarray) -> Estimate:
     """Return the mean of paired differences by Student's t; p is 1 without any change, NaN where all change alike."""
+    from scipy import stats
+
     found = clustered_mean(differences)
     if len(differences) < 2 or np.ptp(differences) == 0:
         return replace(found, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
@@ -181,6 +184,8 @@ def _term(
     residual_df: int,
     expected: int,
 ) -> Term:
+    from scipy import stats
+
     before, rank_before = _fit(values, smaller)
     after, rank_after = _fit(values, larger)
     df, squares = rank_after - rank_before, max(before - after, 0.0)
@@ -215,6 +220,8 @@ def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> 
 
 def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
+    from scipy import optimize, stats
+
     if stats.f.cdf(f, df, residual_df) <= below:
         return 0.0
     if f > 1e5:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
 
 from portrayal.stats.estimate import Estimate
 
@@ -24,6 +23,8 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
     >>> [round(end, 4) for end in wilson(0, 10)]
     [0.0, 0.0, 0.2775]
     """
+    from scipy import special
+
     if n == 0:
         return Estimate(n=0)
     share = successes / n
@@ -45,6 +46,8 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
     Without `clusters` each value is its own: the t interval of a mean. Under two clusters there is no variance between
     them: the ends are NaN, never a guess.
     """
+    from scipy import stats
+
     values = np.asarray(values, dtype=float)
     codes = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = codes.max(initial=-1) + 1

@@ -7,7 +7,6 @@ about eight a side on.
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize, stats
 
 
 def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_sided: bool = False) -> float:
@@ -18,6 +17,8 @@ def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_s
     >>> round(power_of_two_groups(0.8, 20, 20), 2)
     0.8
     """
+    from scipy import stats
+
     freedom = n_x + n_y - 2
     shift = d * np.sqrt(n_x * n_y / (n_x + n_y))
     critical = stats.t.ppf(1 - alpha / (2 if two_sided else 1), freedom)
@@ -29,6 +30,8 @@ def smallest_difference(
     n_x: int, n_y: int, power: float = 0.8, alpha: float = 0.05, two_sided: bool = False
 ) -> float:
     """Return the smallest standardised difference found with the given power."""
+    from scipy import optimize
+
     if min(n_x, n_y) < 2:
         return float("inf")
     return float(

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
@@ -50,6 +49,8 @@ def newcombe(first: Estimate, second: Estimate) -> Estimate:
 
 def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Estimate:
     """Return the ratio of two shares, its interval on the log scale [2]_ and Fisher's exact p; none where a side has no hit."""
+    from scipy import stats
+
     unknown = Estimate(p=_fisher(hits, n, base_hits, base_n), n=n + base_n)
     if min(n, base_n) == 0 or base_hits == 0:
         return unknown
@@ -67,6 +68,8 @@ def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int
     The interval allows each position its own variance, with one hit and one miss added a position (so that a
     position at 0 or 1 does not count as known for certain).
     """
+    from scipy import stats
+
     x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
     if len(np.unique(x[total > 0])) < 2:
         return Estimate(n=int(total.sum()))
@@ -108,6 +111,8 @@ def _is_binary(values: np.ndarray) -> bool:
 
 def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
     """Fisher's exact test where a count is small, else the pooled z test."""
+    from scipy import stats
+
     table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
     if not table.sum(axis=0).all():
         return float("nan")  # nobody or everybody: no test, and none to correct the others for
@@ -135,6 +140,8 @@ def corrected_share(flagged: float, sensitivity: float, specificity: float) -> f
 
 
 def _fisher(hits: int, n: int, base_hits: int, base_n: int) -> float:
+    from scipy import stats
+
     if min(n, base_n) == 0:
         return float("nan")
     table = [[hits, n - hits], [base_hits, base_n - base_hits]]

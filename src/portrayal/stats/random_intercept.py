@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ def fit_random_intercept(values: np.ndarray, design: np.ndarray, people: np.ndar
     people
         Who each picture shows.
     """
+    from scipy import optimize
+
     _, codes, sizes = np.unique(people, return_inverse=True, return_counts=True)
     table = np.column_stack([design, values])
     means = np.stack([np.bincount(codes, column) for column in table.T], axis=1) / sizes[:, None]

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.estimate import Estimate
 
@@ -34,6 +33,8 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Es
     >>> [round(end, 3) for end in clustered_rate([1, 3], [10, 10])]
     [0.2, 0.0, 1.471]
     """
+    from scipy import stats
+
     counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
     total = occasions.sum()
     if total == 0:
@@ -81,6 +82,8 @@ def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
 
 def _half(influence: np.ndarray, level: float) -> float:
     """Half the width of the interval, from what each cluster adds to the estimate."""
+    from scipy import stats
+
     clusters = len(influence)
     error = np.sqrt(clusters / (clusters - 1) * np.sum(influence**2))
     return float(stats.t.ppf(0.5 + level / 2, clusters - 1) * error)

@@ -13,7 +13,6 @@ References
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from portrayal.stats.logistic import fit, rotate
 
@@ -38,6 +37,8 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
     C
         The inverse of the penalty's strength.
     """
+    from scipy import special
+
     chance = special.expit(fit(covariates, outcome, np.ones((len(outcome), 1)), C).margins[:, 0])
     curve = chance * (1 - chance)
     rest = group - _explained(covariates, group, curve, C)
@@ -49,6 +50,8 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
 
 
 def _p(score: float, error: float) -> float:
+    from scipy import special
+
     return float(2 * special.ndtr(-max(score, 0.0) / error))
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson_ends
@@ -94,6 +93,8 @@ def _effective(value: float, influence: np.ndarray, people: int) -> float:
 
 
 def _quantile(people: int, level: float) -> float:
+    from scipy import stats
+
     return float(stats.t.ppf(0.5 + level / 2, people - 1))
 
 

@@ -26,12 +26,15 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse, special
 
 from portrayal.stats.dealt_groups import column_moments
 from portrayal.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 LEAST_ROWS = 3  # of a group: below this its covariance cannot be told
 
@@ -52,11 +55,15 @@ class Distance:
 
     def interval(self, level: float = 0.95) -> Estimate:
         """Return the plain interval, for the difference of two distances."""
+        from scipy import special
+
         half = float(special.ndtri(0.5 + level / 2)) * self.error
         return Estimate(self.value, self.value - half, self.value + half)
 
     def score_interval(self, level: float = 0.95) -> Estimate:
         """Return the interval of one distance that holds whatever the distance is; it may begin below zero."""
+        from scipy import special
+
         z2 = float(special.ndtri(0.5 + level / 2)) ** 2
         slope = self.linear / (4 * self.raw) if self.raw > 0 else 0.0
         middle = self.value + 2 * slope * z2

@@ -15,7 +15,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special, stats
 
 NODES = 96  # per axis; 1e-10 against scipy over the range tests use
 TAIL = 1e-14  # what is left out at either end of the scale's distribution
@@ -42,6 +41,8 @@ def survival(q: np.ndarray | float, groups: int, df: float) -> np.ndarray:
 @lru_cache(maxsize=256)
 def critical(groups: int, df: float, level: float = 0.95) -> float:
     """Return the studentised range that is exceeded with a chance of `1 - level`."""
+    from scipy import optimize
+
     return float(optimize.brentq(lambda q: survival(q, groups, df)[0] - (1 - level), 0.0, 2000.0, xtol=1e-10))
 
 
@@ -53,6 +54,8 @@ def _legendre() -> tuple[np.ndarray, np.ndarray]:
 @lru_cache(maxsize=64)
 def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
     """Nodes for s = sqrt(chi-squared / df), and quadrature weights times its density."""
+    from scipy import stats
+
     low, high = np.sqrt(stats.chi2.ppf([TAIL, 1 - TAIL], df) / df)
     nodes, weights = _legendre()
     scale = low + (high - low) * (nodes + 1) / 2
@@ -62,6 +65,8 @@ def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _normal_range(width: np.ndarray, groups: int) -> np.ndarray:
     """W(w): the distribution function of the range of `groups` standard normals."""
+    from scipy import special
+
     nodes, weights = _legendre()
     z = 8.5 * nodes
     inside = special.ndtr(z) - special.ndtr(z - width[..., None])

@@ -1,7 +1,7 @@
-"""What a system is: something that takes questions and gives raw answers, and can read its own answers back.
+"""What a system is: something that takes questions and gives raw answers.
 
-Asking and reading are apart on purpose. The recorder asks and stores the raw bytes; reading happens
-later, from the ledger, as often as wanted, without asking again. A system says which kind it is, and the
+Asking and reading are apart on purpose. The recorder asks and stores the raw bytes; reading happens later, from the
+ledger, as often as wanted, by a pure function that `reader` names (`portrayal.systems.readers`). A system says which kind it is, and the
 kind fixes the columns of its rows (`portrayal.tables.ROWS`).
 """
 
@@ -75,16 +75,13 @@ class System(Protocol):
     limits: Limits
     batch: int
     remote: bool
+    reader: str
 
     async def ask(self, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
         """Answer the questions in order, or raise one of the errors below.
 
         Of a batch some may fail: their places hold the error instead of raising it.
         """
-        ...
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Turn one raw answer into rows of this kind; an empty list says the answer was empty."""
         ...
 
     async def close(self) -> None:
@@ -94,7 +91,7 @@ class System(Protocol):
 
 @dataclass
 class BaseSystem:
-    """The fields every system has, with defaults; subclasses write `ask` and `read`."""
+    """The fields every system has, with defaults; subclasses write `ask`."""
 
     name: str
     kind: str
@@ -104,6 +101,7 @@ class BaseSystem:
     limits: Limits = field(default_factory=Limits)
     batch: int = 1
     remote: bool = False
+    reader: str = "plain"
 
     async def close(self) -> None:
         """Nothing to let go of."""

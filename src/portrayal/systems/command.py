@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question
-from portrayal.systems.plain import PlainSystem, answer_in, pack_reply
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question
+from portrayal.systems.plain import answer_in, pack_reply
 from portrayal.systems.settings import SystemSettings
 
 LONGEST_LINE = 64 * 1024 * 1024
 
 
 @dataclass
-class Command(PlainSystem):
+class Command(BaseSystem):
     """Keeps one process and asks it one question at a time."""
 
     folder: Path = field(default_factory=Path)

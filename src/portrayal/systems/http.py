@@ -44,16 +44,12 @@ class Mapped(Settings):
 class Http(WebSystem):
     """Asks an endpoint with plain HTTP, so that every attempt shows in the ledger."""
 
+    reader: str = "mapped"
     mapping: Mapped = Mapped()
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Send one request per question."""
         return [await self._ask_one(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Follow the mapping into the answer and read plain data there."""
-        found = dig(decoded(answer.raw), self.mapping.answer)
-        return rows_of(self.kind, _rename(found, self.mapping.fields))
 
     async def _ask_one(self, question: Question) -> Answer:
         request: dict[str, Any] = {"headers": fill_secrets(self.mapping.headers)}
@@ -84,6 +80,12 @@ def open_system(settings: SystemSettings, folder: Path) -> Http:
         **settings.fields(settings.use),
         mapping=mapping,
     )
+
+
+def read_mapped(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Follow the study's mapping into the answer and read plain data there."""
+    found = dig(decoded(answer.raw), parameters.get("answer", ""))
+    return rows_of(kind, _rename(found, parameters.get("fields", {})))
 
 
 def fill(template: Any, question: Question) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.systems.base import System
 from portrayal.systems.settings import SystemSettings
 
@@ -23,6 +23,5 @@ PHANTOMS: dict[str, str] = {
 def open_system(settings: SystemSettings, folder: Path) -> System:
     """Open the phantom that `phantom:NAME` names."""
     name = settings.use.partition(":")[2]
-    if name not in PHANTOMS:
-        raise PortrayalError(f"no phantom {name!r}.{nearest(name, PHANTOMS)} Known: {', '.join(PHANTOMS)}.")
+    check_name(name, PHANTOMS, "phantom")
     return import_module(PHANTOMS[name]).open_system(settings, folder)

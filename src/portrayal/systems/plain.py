@@ -19,10 +19,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Unreadable
+from portrayal.systems.base import Answer, CallFailed, Unreadable
 
 # A reply that is a mapping with any of these keys is an envelope around the answer itself.
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
@@ -77,7 +76,7 @@ def _cost(value: Any, price: float) -> float:
         return price
 
 
-def read_plain(kind: str, answer: Answer) -> list[dict[str, Any]]:
+def read_plain(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Turn a raw plain answer into rows of `kind`.
 
     Raises
@@ -100,15 +99,6 @@ def decoded(raw: bytes) -> Any:
         return json.loads(raw)
     except ValueError:
         raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None
-
-
-@dataclass
-class PlainSystem(BaseSystem):
-    """A system whose answers are plain data; subclasses write `ask`."""
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
 
 def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, Question
-from portrayal.systems.plain import PlainSystem, pack_reply
+from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
 
 
 @dataclass
-class PythonFunction(PlainSystem):
+class PythonFunction(BaseSystem):
     """Calls a function named by module and name."""
 
     folder: Path = field(default_factory=Path)

@@ -6,8 +6,9 @@ A system's module has a function `open_system(settings, folder) -> System`, wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,11 +159,27 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     return module.open_system(settings.model_copy(update={"kind": kind}), folder)
 
 
+def plugged_in() -> dict[str, Entry]:
+    """Return the systems that other packages add, by name: entry points of the group `portrayal.systems`.
+
+    Each names a module with `open_system` and, where it is of one kind only, `KIND`.
+    """
+    found = entry_points(group="portrayal.systems")
+    return {one.name: Entry(one.module, "", f"from the package {_package(one)}") for one in found}
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else entry.module
+
+
 def _entry(use: str) -> Entry:
     scheme, colon, _ = use.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme]
     if use in SYSTEMS:
         return SYSTEMS[use]
-    known = [*SYSTEMS, *(f"{scheme}:" for scheme in SCHEMES)]
+    others = plugged_in()
+    if use in others:
+        return replace(others[use], kind=getattr(import_module(others[use].module), "KIND", "any"))
+    known = [*SYSTEMS, *others, *(f"{scheme}:" for scheme in SCHEMES)]
     raise PortrayalError(f"no system {use!r}.{nearest(use, known)} Known: {', '.join(known)}.")

@@ -32,8 +32,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings, validate
-from portrayal.systems.base import Answer, CallFailed, Question
-from portrayal.systems.plain import PlainSystem
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.tables import ROWS, read_json, read_table
 
@@ -49,7 +48,7 @@ class Recording(Settings):
 
 
 @dataclass
-class Replay(PlainSystem):
+class Replay(BaseSystem):
     """Answers from a table, as if the system were asked again."""
 
     batch: int = 256

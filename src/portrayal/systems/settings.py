@@ -54,7 +54,7 @@ class SystemSettings(Settings):
     limits: LimitSettings = LimitSettings()
 
     def read(self, own: type[Own]) -> Own:
-        """Return the parameters as a system's own settings; a fault is told with the system's name."""
+        """Return the parameters as a system's own settings; an error names the system."""
         return validate(own, self.parameters, f"parameters of system {self.name!r}")
 
     def fields(self, identity: str, *, price: float = 0.0, **own: Any) -> dict[str, Any]:

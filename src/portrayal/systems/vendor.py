@@ -52,6 +52,13 @@ class Vendor:
     cost: Callable[[Any, Mapping[str, Any]], float] = lambda body, parameters: 0.0
     price: float = 0.0  # US dollars a call
 
+    def read_answer(self, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Rows:
+        """Read the vendor's JSON into rows."""
+        try:
+            return self.read(decoded(answer.raw), kind)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise Unreadable(f"not the form {self.name} promises: {type(error).__name__} {error}") from None
+
 
 @dataclass
 class VendorSystem(WebSystem):
@@ -66,15 +73,6 @@ class VendorSystem(WebSystem):
         if self.recorded:
             return [self._replay(question) for question in questions]
         return [await self._ask_one(question) for question in questions]
-
-    def read(self, answer: Answer) -> Rows:
-        """Read the vendor's JSON into rows."""
-        try:
-            return self._vendor.read(decoded(answer.raw), self.kind)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise Unreadable(
-                f"not the form {self._vendor.name} promises: {type(error).__name__} {error}"
-            ) from None
 
     @property
     def _vendor(self) -> Vendor:
@@ -134,6 +132,7 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
             parameters=parameters,
         ),
         remote=not recorded,
+        reader=vendor.name,
         vendor=vendor,
         recorded=folder / recorded if recorded else None,
     )

@@ -1,4 +1,4 @@
-"""One HTTP call, told apart by what it proves: answered, asked too fast, out of quota, failed, or unknown.
+"""One HTTP call and what its outcome proves: answered, asked too fast, out of quota, failed, or unknown.
 
 All systems behind HTTP share this. The rule: ask again only where it is proven that no answer was
 produced. A refused connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing.

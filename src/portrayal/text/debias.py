@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import check_name
 from portrayal.text.space import WordSpace
 
 KINDS = ("none", "regular", "strong")
@@ -49,8 +49,7 @@ def debias(
         Pairs such as ("brother", "sister"); each spelling in lower, title and upper case that the vectors
         have is treated.
     """
-    if kind not in KINDS:
-        raise PortrayalError(f"no debiasing {kind!r}. Known: {', '.join(KINDS)}.")
+    check_name(kind, KINDS, "debiasing")
     if kind == "none":
         return space
     lengths = np.linalg.norm(np.asarray(space.matrix, dtype=np.float64), axis=1)

@@ -12,30 +12,17 @@ from portrayal.text import wordnet
 
 Token = Any  # spacy.tokens.Token
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
-QUANTITIES = frozenset(
-    [
-        "group",
-        "bunch",
-        "couple",
-        "pair",
-        "lot",
-        "lots",
-        "number",
-        "plenty",
-        "variety",
-        "dozen",
-        "dozens",
-        "hundreds",
-        "series",
-    ]
-)
+QUANTITIES = _words("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
 # 'on top of': the noun names a place of what follows and is no object of its own.
-PLACES = frozenset(
-    ["front", "top", "middle", "side", "back", "edge", "center", "centre", "bottom", "end", "rear", "foot"]
-)
+PLACES = _words("front top middle side back edge center centre bottom end rear foot")
 # Written in the plural only; the singular would be another word.
-PLURAL_ONLY = frozenset(["scissors", "pants", "jeans", "shorts", "clothes", "binoculars", "tongs", "pajamas"])
+PLURAL_ONLY = _words("scissors pants jeans shorts clothes binoculars tongs pajamas")
 # Adjective and noun that name one thing together.
 FIXED_PAIRS = frozenset(
     [
@@ -50,78 +37,13 @@ FIXED_PAIRS = frozenset(
     ]
 )
 # Prepositions of direction and place that belong to the verb even where the parser hangs them on its object.
-OF_THE_VERB = frozenset(
-    [
-        "along",
-        "across",
-        "towards",
-        "toward",
-        "into",
-        "onto",
-        "from",
-        "near",
-        "at",
-        "down",
-        "through",
-        "past",
-        "to",
-        "outside",
-    ]
-)
+OF_THE_VERB = _words("along across towards toward into onto from near at down through past to outside")
 
-MALE = frozenset(
-    [
-        "man",
-        "boy",
-        "father",
-        "dad",
-        "grandfather",
-        "brother",
-        "son",
-        "uncle",
-        "husband",
-        "king",
-        "groom",
-        "guy",
-    ]
-)
-FEMALE = frozenset(
-    [
-        "woman",
-        "girl",
-        "mother",
-        "mom",
-        "grandmother",
-        "sister",
-        "daughter",
-        "aunt",
-        "wife",
-        "queen",
-        "bride",
-        "lady",
-        "female",
-    ]
-)
-PRONOUNS = frozenset(
-    [
-        "he",
-        "she",
-        "it",
-        "they",
-        "him",
-        "her",
-        "them",
-        "his",
-        "its",
-        "their",
-        "hers",
-        "theirs",
-        "himself",
-        "herself",
-    ]
-)
-RELATIVE = frozenset(["that", "which", "who", "whom", "whose"])
-INDEFINITE = frozenset(["someone", "somebody", "everyone", "everybody", "anyone", "anybody", "one"])
+MALE = _words("man boy father dad grandfather brother son uncle husband king groom guy")
+FEMALE = _words("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
+PRONOUNS = _words("he she it they him her them his its their hers theirs himself herself")
+RELATIVE = _words("that which who whom whose")
+INDEFINITE = _words("someone somebody everyone everybody anyone anybody one")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, check_name
 from portrayal.text.space import WordSpace
 
 Pairs = Sequence[tuple[str, str]]
@@ -55,8 +55,7 @@ def find_direction(space: WordSpace, pairs: Pairs, method: str = "component") ->
     PortrayalError
         When the method is unknown or too few pairs have both words.
     """
-    if method not in METHODS:
-        raise PortrayalError(f"no direction method {method!r}. Known: {', '.join(METHODS)}.")
+    check_name(method, METHODS, "direction method")
     pairs = [(str(positive), str(negative)) for positive, negative in pairs]
     used = [pair for pair in pairs if all(space.row(word) is not None for word in pair)]
     missing = [pair for pair in pairs if pair not in used]

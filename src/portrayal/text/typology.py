@@ -12,13 +12,9 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.errors import PortrayalError
-from portrayal.tables import check
+from portrayal.text.lexicons import read_lexicon
 
-LEXICONS = Path(__file__).parent / "lexicons"
-TYPOLOGY = {"tag": pl.String, "super_cluster": pl.String, "sub_cluster": pl.String, "source": pl.String}
-CONTEXT_TAGS = {"context": pl.String, "tag": pl.String, "source": pl.String}
-CONTEXTS = {"context": pl.String, "name": pl.String, "stereotype": pl.String}
+SEE = "See docs/contexts.md."
 
 
 def normalise(tag: str) -> str:
@@ -34,17 +30,17 @@ def normalise(tag: str) -> str:
 
 def load_typology(path: Path | str | None = None) -> pl.DataFrame:
     """Read the typology that ships, or another of the same columns."""
-    return _read(Path(path or LEXICONS / "typology.csv"), TYPOLOGY, "typology")
+    return _normalised(read_lexicon("typology", path, ("tag", "super_cluster", "sub_cluster", "source"), SEE))
 
 
 def load_context_tags(path: Path | str | None = None) -> pl.DataFrame:
     """Read the dictionaries of the places: one row per context and tag."""
-    return _read(Path(path or LEXICONS / "context_tags.csv"), CONTEXT_TAGS, "context tags")
+    return _normalised(read_lexicon("context_tags", path, ("context", "tag", "source"), SEE))
 
 
 def load_contexts(path: Path | str | None = None) -> pl.DataFrame:
     """Read the places: code, name, and the gender cluster they are stereotyped to (empty: none)."""
-    return _read(Path(path or LEXICONS / "contexts.csv"), CONTEXTS, "contexts")
+    return read_lexicon("contexts", path, ("context", "name", "stereotype"), SEE)
 
 
 def spellings(tag: str) -> Iterable[str]:
@@ -83,16 +79,6 @@ def find(tags: Iterable[str], known: set[str]) -> dict[str, str]:
     return found
 
 
-def _read(path: Path, contract: dict, name: str) -> pl.DataFrame:
-    try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except FileNotFoundError:
-        raise PortrayalError(f"no {name} file at {path}. Check the path.") from None
-    except pl.exceptions.PolarsError as error:
-        raise PortrayalError(f"{path} is not a CSV file of {name}: {str(error).splitlines()[0]}.") from None
-    frame = check(frame, contract, f"{name} {path.name}", "See docs/contexts.md.")
-    return (
-        frame.with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
-        if "tag" in frame.columns
-        else frame
-    )
+def _normalised(table: pl.DataFrame) -> pl.DataFrame:
+    """Spell the tags of a user's table as the typology spells them."""
+    return table.with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))

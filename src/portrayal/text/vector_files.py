@@ -4,9 +4,9 @@
 |---|---|
 | word2vec-binary | a line `count width`, then word, space and `width` float32 numbers each |
 | text | word2vec (first line `count width`), fastText or GloVe (no such line): a word and its numbers a line |
-| npz | arrays `words` and `vectors`, or one array per word |
-| safetensors | tensor `vectors` with the words as a JSON list in its metadata `words`, or one tensor per word |
-| parquet | columns `word` (or `stimulus`) and `embedding` |
+| npz | arrays `words` (or `names`, `keys`) and `vectors` (or `embeddings`), or one array per word |
+| safetensors | such a tensor, with the words as a JSON list under such a name in its metadata, or one tensor per word |
+| parquet | columns `word` (or `name`, `stimulus`) and `embedding` |
 
 Text and binary files are read as a stream and only the words wanted are kept. A word listed twice keeps its first
 vector. An unreadable file, vectors of different widths and NaN among the vectors kept are errors of one line.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 from zipfile import BadZipFile
@@ -28,6 +28,7 @@ from portrayal.errors import PortrayalError, nearest
 
 Words = Collection[str] | None
 Vectors = dict[str, np.ndarray]
+WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
 
 
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
@@ -69,8 +70,8 @@ def _format(path: Path) -> str:
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     if suffix not in SUFFIXES:
         raise PortrayalError(
-            f"the format of {path} is not told by its name.{nearest(suffix, SUFFIXES)} Set `format` to one of "
-            f"{', '.join(FORMATS)}."
+            f"{path.name} ends in {suffix!r}.{nearest(suffix, SUFFIXES)} Expected {', '.join(SUFFIXES)}, or `format` set "
+            f"to one of {', '.join(FORMATS)}."
         )
     return SUFFIXES[suffix]
 
@@ -168,8 +169,9 @@ def _is_number(text: bytes) -> bool:
 
 def _npz(path: Path, wanted: frozenset[str] | None) -> Vectors:
     with np.load(path, allow_pickle=False) as arrays:
-        if {"words", "vectors"} <= set(arrays.files):
-            return _paired(arrays["words"].tolist(), arrays["vectors"], wanted)
+        words, vectors = _named(arrays.files, WORDS), _named(arrays.files, VECTORS)
+        if words and vectors:
+            return _paired(arrays[words].tolist(), arrays[vectors], wanted)
         return {name: _flat(name, arrays[name]) for name in arrays.files if wanted is None or name in wanted}
 
 
@@ -180,9 +182,10 @@ def _safetensors(path: Path, wanted: frozenset[str] | None) -> Vectors:
         if not 0 < size < path.stat().st_size:
             raise ValueError("its header is not that of a safetensors file")
         header = json.loads(file.read(size))
-        words = json.loads(header.pop("__metadata__", {}).get("words", "null"))
-        if words is not None and "vectors" in header:
-            return _paired(words, _tensor(file, header["vectors"], 8 + size), wanted)
+        about = header.pop("__metadata__", {})
+        words, vectors = _named(about, WORDS), _named(header, VECTORS)
+        if words and vectors:
+            return _paired(json.loads(about[words]), _tensor(file, header[vectors], 8 + size), wanted)
         names = [name for name in header if wanted is None or name in wanted]
         return {name: _flat(name, _tensor(file, header[name], 8 + size)) for name in names}
 
@@ -207,11 +210,16 @@ def _parquet(path: Path, wanted: frozenset[str] | None) -> Vectors:
         frame = pl.read_parquet(path)
     except pl.exceptions.PolarsError as error:
         raise ValueError(str(error)) from None
-    names = [name for name in ("word", "stimulus") if name in frame.columns]
-    if not names or "embedding" not in frame.columns:
+    name = _named(frame.columns, ("word", "name", "stimulus"))
+    if name is None or "embedding" not in frame.columns:
         raise ValueError(f"it lacks the columns word and embedding (found: {', '.join(frame.columns)})")
-    rows = frame.select(names[0], "embedding").drop_nulls().iter_rows()
+    rows = frame.select(pl.col(name).cast(pl.String), "embedding").drop_nulls().iter_rows()
     return {word: np.array(vector, float) for word, vector in rows if wanted is None or word in wanted}
+
+
+def _named(found: Iterable[str], names: Sequence[str]) -> str | None:
+    """Return the first of these names that a file has."""
+    return next((name for name in names if name in found), None)
 
 
 def _paired(words: list[str], vectors: np.ndarray, wanted: frozenset[str] | None) -> Vectors:
@@ -222,11 +230,11 @@ def _paired(words: list[str], vectors: np.ndarray, wanted: frozenset[str] | None
 
 
 def _flat(name: str, vector: np.ndarray) -> np.ndarray:
-    if vector.ndim != 1 or vector.dtype.kind not in "fiu":
+    if vector.size != max(vector.shape, default=0) or vector.dtype.kind not in "fiu":
         raise ValueError(
             f"{name!r} is an array of shape {vector.shape} and type {vector.dtype}, not a vector"
         )
-    return vector
+    return vector.reshape(-1)
 
 
 FORMATS: dict[str, Callable[[Path, frozenset[str] | None], Vectors]] = {

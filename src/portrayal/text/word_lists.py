@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
+from portrayal.tables import read_json
+from portrayal.text.lexicons import FOLDER
 
 ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests for the associations audit
 
@@ -15,8 +15,7 @@ ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests 
 @cache
 def load(name: str) -> dict[str, Any]:
     """Return a lexicon that ships, by its file's name without ending."""
-    text = (files("portrayal.text") / "lexicons" / f"{name}.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    return read_json(FOLDER / f"{name}.json", "word lists and tests")
 
 
 def word_list(name: str) -> list[str]:
@@ -30,22 +29,13 @@ def word_list(name: str) -> list[str]:
     known = {
         f"{file}:{entry}": words for file in ASSOCIATIONS for entry, words in load(file)["lists"].items()
     }
-    if name not in known:
-        raise PortrayalError(f"no word list {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")
+    check_name(name, known, "word list")
     return list(known[name])
 
 
 def association_test(name: str) -> dict[str, str]:
     """Return a test that ships, such as 'weat6', with its lists named 'FILE:LIST'."""
     known = {entry: (file, test) for file in ASSOCIATIONS for entry, test in load(file)["tests"].items()}
-    if name not in known:
-        raise PortrayalError(
-            f"no association test {name!r}.{nearest(name, known)} Known: {', '.join(known)}."
-        )
+    check_name(name, known, "association test")
     file, test = known[name]
     return {key: f"{file}:{value}" if key in ("x", "y", "a", "b") else value for key, value in test.items()}
-
-
-def association_tests() -> list[str]:
-    """Return the names of all tests that ship."""
-    return [name for file in ASSOCIATIONS for name in load(file)["tests"]]

@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
@@ -84,6 +83,19 @@ class Wordnet:
         """Return the base forms of a word that WordNet knows for this part of speech."""
         return self._morphology.base_forms(_key(word), part)
 
+    def inflected(self, word: str, parts: str = "nv") -> frozenset[str]:
+        """Return the word and all forms that share a base form with it; a word WordNet lacks stands alone.
+
+        Examples
+        --------
+        >>> sorted(load().inflected("nurses") & {"nurse", "nurses", "nursing", "nursery"})
+        ['nurse', 'nurses', 'nursing']
+        """
+        pairs = [(base, part) for part in parts for base in self.lemmas_of(word, part)]
+        return frozenset(
+            (word, *(form for base, part in pairs for form in self._morphology.inflected(base, part)))
+        )
+
     def synsets(self, word: str, part: str | None = None) -> tuple[str, ...]:
         """Return all synsets of a word, most common first within each part of speech.
 
@@ -117,10 +129,6 @@ class Wordnet:
             return self._first[part][word]
         except KeyError:
             raise PortrayalError(f"no part of speech {part!r}. Known: {', '.join(PARTS)}.") from None
-
-    def most_common_of(self, words: Iterable[str], part: str = "n") -> list[str | None]:
-        """Return the most common synset of each word; the quickest way through many words."""
-        return list(map(self._first[_one_part(part) or ""].__getitem__, words))
 
     def hypernyms(self, synset: str) -> tuple[str, ...]:
         """Return the synsets directly above, those it is an instance of among them."""

@@ -98,15 +98,6 @@ def place(person: Picture, background: Picture, scale: float = 1.0) -> Placed:
     return Placed(canvas, scale, share, clipped)
 
 
-def compose(
-    person: Picture, background: Picture, size: tuple[int, int], ratio: float, crop: Crop = "both"
-) -> Placed:
-    """Compose one cut-out person (RGBA) and one background of any size."""
-    trimmed = trim(person)
-    scale = person_scale(trimmed, size, ratio)
-    return place(scale_person(trimmed, scale), fit_background(background, size, crop), scale)
-
-
 def _opaque(person: Picture) -> float:
     """How many pixels the person covers, partly covered ones in part."""
     counts = person.getchannel("A").histogram()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,11 @@ class Opened:
 
     image: Picture  # mode RGB, or RGBA where the file has transparency
     notes: tuple[str, ...] = ()
+
+
+def cache_folder(stem: str) -> Path:
+    """Return where an audit's made pictures go when its study names no folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / stem
 
 
 def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:

@@ -19,7 +19,7 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import make_stimuli
 from portrayal.tables import check_stimuli
-from portrayal.text.word_lists import association_test, association_tests, word_list
+from portrayal.text.word_lists import ASSOCIATIONS, association_test, load, word_list
 
 SYSTEM = {"name": "e", "use": "glove"}
 WARM = {"x": ["ada", "eva", "ida"], "y": ["bob", "tom", "max"], "a": ["warm", "kind"], "b": ["cold", "stern"]}
@@ -173,7 +173,9 @@ def test_the_specification_curve() -> None:
     literal = table.filter((pl.col("article") == "literal") & (pl.col("prompt") == "a [stimulus]"))
     right = table.filter((pl.col("article") == "right") & (pl.col("prompt") == "a [stimulus]"))
     assert not np.allclose(literal["value"], right["value"])
-    shares = {shown.name: shown for shown in AUDIT.tables(found)}["support"].table
+    shares = {shown.name: shown for shown in AUDIT.tables(found, AUDIT.settings.model_construct())}[
+        "support"
+    ].table
     assert shares["specifications"].item() == 96
 
 
@@ -247,7 +249,7 @@ def test_sets_from_files(tmp_path: Path) -> None:
     stimuli = make_stimuli(this)
     assert stimuli["stimulus"].to_list() == ["ada", "eva", "bob", "tom", "warm", "kind", "cold", "stern"]
     assert stimuli["license"][0] == "CC0"
-    assert [item.cluster for item in AUDIT.inputs(this)["tests"][0].y] == ["2", "1"]
+    assert [item["cluster"] for item in AUDIT.inputs(this)["tests"][0]["y"]] == ["2", "1"]
     (tmp_path / "x.csv").write_text("word\nada\n")
     with pytest.raises(PortrayalError, match=r"x.csv lacks column 'content' \(found: word\)"):
         make_stimuli(this)
@@ -264,7 +266,7 @@ def test_findings_name_the_harm_and_the_figures() -> None:
     }
     vectors |= {word: axis[side] for side in "ab" for word in WARM[side]}
     found = measured(this, vectors)
-    (finding,) = AUDIT.findings(found)
+    (finding,) = AUDIT.findings(found, AUDIT.settings.model_construct())
     assert finding.row == 0
     # Three against three: one of twenty divisions is as extreme, so p = .05 is not under .05.
     assert finding.sentence.startswith("e was not found to tie women to A and men to B: d = ")
@@ -278,7 +280,7 @@ def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
     rng = np.random.default_rng(0)
     lean = {"x": [0.1, 0.9], "y": [0.9, 0.1], "a": [1.0, 0.0], "b": [0.0, 1.0]}
     vectors = {w: (np.array(lean[s]) + rng.normal(0, 0.01, 2)).tolist() for s in "xyab" for w in names[s]}
-    (finding,) = AUDIT.findings(measured(this, vectors))
+    (finding,) = AUDIT.findings(measured(this, vectors), AUDIT.settings.model_construct())
     assert "stereotyping" not in finding.sentence
     assert "against the direction of the test" in finding.sentence
     assert "ties men's names to family words and women's names to career words" in finding.sentence
@@ -290,7 +292,7 @@ def test_power_for_the_plan() -> None:
     assert line.startswith("weat1: 25 + 25 targets find d of 0.6")
 
 
-@pytest.mark.parametrize("name", association_tests())
+@pytest.mark.parametrize("name", [name for file in ASSOCIATIONS for name in load(file)["tests"]])
 def test_every_test_that_ships_is_whole(name: str) -> None:
     test = association_test(name)
     sides = [side for side in "xyab" if side in test]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scripts.calibration_pages import BEGIN, END, main, markdown, rewrite
 
 from portrayal.errors import PortrayalError
 from portrayal.runs.calibration import Calibration, calibrate
-from portrayal.runs.calibration_pages import BEGIN, END, main, markdown, rewrite
 
 RUNS = 200
 

@@ -65,6 +65,18 @@ def test_row_order_never_matters_and_renaming_conditions_only_renames():
     assert sorted(other["value"].drop_nulls()) == sorted(table["value"].drop_nulls())
 
 
+def test_captions_of_people_who_have_none_are_missing_too():
+    # Person 2 has two captions in the bare condition and both are refused: the rate is that of person 1 alone, one of two.
+    made = [
+        {**row, "status": "refused"} if (row["person"], row["condition"]) == ("2", "bare") else row
+        for row in small()
+    ]
+    table = emotion_words(made, WORDS, 0, "shirt").results
+    bare = value(table, "emotion_words", "joy, bare")
+    assert (bare["value"], bare["n"], bare["n_missing"]) == (500, 2, 2)
+    assert value(table, "emotion_word_ratio", "joy")["n_missing"] == 2
+
+
 def test_unknown_baseline_says_what_there_is():
     with pytest.raises(PortrayalError, match=r"no caption has condition 'x'\. Found: bare, shirt"):
         emotion_words(small(), WORDS, baseline="x")

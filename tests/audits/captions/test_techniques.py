@@ -305,16 +305,16 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     )
     people = [("1", "age", "old", "annotators")]
     table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
-    outcome = context_rules.measure(table, Options(rules=path))
+    outcome = context_rules.measure(table, Options(rules=context_rules.rules_text(path)))
     assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
     path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
     with pytest.raises(PortrayalError, match="stand_in"):
-        context_rules.read_rules(path)
+        context_rules.rules_text(path)
     path.write_text(
         '[[rules]]\nname = "x"\nabout = [{axis = "a", groups = ["b"]}]\nunder = ["nope.n.01"]\nstand_in = "y"'
     )
     with pytest.raises(PortrayalError, match="no synset 'nope.n.01'"):
-        context_rules.read_rules(path)
+        context_rules.rules_text(path)
 
 
 def test_identity_adjectives_used_as_nouns() -> None:
@@ -408,6 +408,84 @@ def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
     assert np.isnan(effect.p)  # nothing to test: no four images could tell
     assert np.isnan(effect.bootstrap.low)
     assert effect.splits.high < 0  # the paper's interval
+
+
+def test_one_object_equals_scikit_learn_on_the_same_splits() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(3)
+    group = np.repeat([1.0, 0.0], 40)
+    matrix = np.column_stack([rng.uniform(0.1, 0.4, (80, 2)), group])
+    outcome = rng.random(80) < 0.4 + 0.3 * group
+    options = Options(splits=40, bootstraps=50)
+    effect = objects_mentioned.one_effect("dog.n.01", matrix, outcome, options)
+    train = objects_mentioned.splits(80, 40, 0.7, np.random.default_rng(options.seed))
+    assert train.sum(axis=0).tolist() == [56] * 40  # 70% of 80
+
+    models = [LogisticRegression(tol=1e-10).fit(matrix[rows], outcome[rows]) for rows in train.T]
+    spread = np.array([model.coef_[0, -1] for model in models])
+    right = [
+        (model.predict(matrix[~rows]) == outcome[~rows]).mean()
+        for model, rows in zip(models, train.T, strict=True)
+    ]
+    whole = LogisticRegression(tol=1e-10).fit(matrix, outcome).coef_[0, -1]
+    assert effect.coefficient == effect.bootstrap.value == pytest.approx(whole, abs=1e-5)
+    assert effect.splits == pytest.approx((spread.mean(), *np.quantile(spread, [0.025, 0.975])), abs=1e-5)
+    assert effect.accuracy == pytest.approx(np.mean(right))
+    assert effect.images == 80
+
+
+def test_the_bootstrap_over_images_is_widened_by_what_the_parameters_use_up() -> None:
+    # Ten bootstraps 0 to 9 have standard deviation 3.02765; 100 images of which 25 are free: half the interval is
+    # t(0.975, 25) 3.02765 sqrt(100 / 25) = 2.05954 * 3.02765 * 2.
+    ends = objects_mentioned._bootstrap(1.0, np.arange(10.0), 100, 25.0)
+    half = 2.059539 * 3.027650 * 2
+    assert ends == pytest.approx((1.0, 1 - half, 1 + half), abs=1e-4)
+    for again, free in ((np.arange(1.0), 25.0), (np.arange(10.0), 0.5)):
+        assert np.isnan(objects_mentioned._bootstrap(1.0, again, 100, free)[1:]).all()
+    assert np.isfinite(objects_mentioned._bootstrap(1.0, np.arange(2.0), 100, 1.0)).all()
+
+
+def test_an_object_needs_two_images_of_each_outcome_and_people_of_both_groups() -> None:
+    group = np.repeat([1.0, 0.0], 20)
+    sizes = np.random.default_rng(0).uniform(0.1, 0.4, (40, 1))
+    options = Options(splits=20, bootstraps=20, needed_splits=0.5)
+
+    def effect(outcome: np.ndarray, who: np.ndarray = group):
+        return objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, who]), outcome, options)
+
+    assert effect(np.arange(40) < 1) is None
+    assert effect(np.arange(40) >= 1) is None
+    assert effect(np.arange(40) < 2) is not None
+    assert effect(np.arange(40) % 2 == 0, np.ones(40)) is None
+
+
+def test_ten_images_of_the_rarer_outcome_are_enough_for_an_interval() -> None:
+    group = np.tile([1.0, 0.0], 20)
+    sizes = np.random.default_rng(0).uniform(0.1, 0.4, (40, 1))
+    options = Options(splits=20, bootstraps=20)
+    for rare, known in ((9, False), (10, True)):
+        for outcome in (np.arange(40) < rare, np.arange(40) >= rare):
+            effect = objects_mentioned.one_effect(
+                "dog.n.01", np.column_stack([sizes, group]), outcome, options
+            )
+            assert np.isfinite(effect.bootstrap.low) == known
+
+
+def test_size_and_place_are_those_of_the_largest_instance() -> None:
+    # The larger dog covers 0.4 x 0.5 of the image and its centre lies at (0.2, 0.25): 0.3 and 0.25 from the middle.
+    boxes = pl.DataFrame(
+        [
+            ("i", "dog.n.01", 0.9, 0.9, 0.1, 0.1),
+            ("i", "dog.n.01", 0.0, 0.0, 0.4, 0.5),
+            ("j", "cat.n.01", 0, 0, 1, 1),
+        ],
+        schema=["image", "synset", "left", "top", "width", "height"],
+        orient="row",
+    )
+    design, images = objects_mentioned.features(boxes, ["dog.n.01", "cat.n.01"], ["i", "j"])
+    assert images == ["i", "j"]
+    assert design.tolist() == [[pytest.approx(0.2), 0, pytest.approx(np.hypot(0.3, 0.25)), 0], [0, 1.0, 0, 0]]
 
 
 def test_terms_used_for_nobody_are_not_tested() -> None:

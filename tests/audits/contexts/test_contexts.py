@@ -130,15 +130,18 @@ def test_the_family_is_corrected_and_every_row_names_its_coverage(composed):
 
 def test_charts_sentences_tables_and_contact_sheet(composed):
     _, measured = composed
-    charts = {chart.name: chart for chart in AUDIT.charts(measured)}
+    charts = {chart.name: chart for chart in AUDIT.charts(measured, AUDIT.settings.model_construct())}
     assert {"tradeoff", "inferred_change", "contact_sheet"} <= set(charts)
     assert charts["contact_sheet"].png.startswith(b"\x89PNG")
     assert "<svg" in to_svg(change_chart(measured.results, "phantom", "F1"))
     assert tradeoff_table(measured.results).columns[:4] == ["system", "f1", "congruence", "neutral"]
-    findings = AUDIT.findings(measured)
+    findings = AUDIT.findings(measured, AUDIT.settings.model_construct())
     assert "follows the stereotype of the place" in findings[0].sentence
     assert measured.results["measure"][findings[0].row] == "congruence"
-    assert [table.name for table in AUDIT.tables(measured)] == ["tradeoff", "unknown_tags"]
+    assert [table.name for table in AUDIT.tables(measured, AUDIT.settings.model_construct())] == [
+        "tradeoff",
+        "unknown_tags",
+    ]
 
 
 def test_the_report_is_written(composed):
@@ -248,7 +251,10 @@ def test_ratings_of_places_come_in_with_the_study(composed):
     measured = AUDIT.measure(Evidence(stimuli, responses, read_inputs(rated)), rated.settings)
     row = values(measured.results, "place_rating")["raters", "F1 | all raters"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
-    assert all("raters" not in finding.sentence for finding in AUDIT.findings(measured))
+    assert all(
+        "raters" not in finding.sentence
+        for finding in AUDIT.findings(measured, AUDIT.settings.model_construct())
+    )
 
 
 def test_the_plan_says_what_could_be_found(composed):

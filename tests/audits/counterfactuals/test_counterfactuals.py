@@ -12,11 +12,12 @@ from PIL import Image
 from portrayal import flow
 from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.runs.registry import get_audit
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
-from portrayal.vision.faces.folder import folder_stimuli
+from portrayal.vision.faces.folder import read_folder
 
 STUDY = """
 name = "folder"
@@ -46,7 +47,8 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    folder_stimuli(inside, "drawn", "", "generated", "30-39").write_parquet(inside / MANIFEST)
+    stimuli, _ = read_folder(inside, "drawn", "", "generated", "30-39")
+    stimuli.write_parquet(inside / MANIFEST)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,7 @@ def test_the_report_has_curves_strips_tables_and_findings(run: Path):
     charts = {path.stem for path in (run / "charts").glob("*.png")}
     assert any("sensitivity" in name for name in charts) and any("strip" in name for name in charts)
     measured = flow.read_measured(flow.existing_run(run))
-    findings = get_audit("counterfactuals").findings(measured)
+    findings = get_audit("counterfactuals").findings(measured, CounterfactualsSettings())
     assert any("phantom gives" in finding.sentence for finding in findings)
     assert all(measured.results.row(finding.row, named=True)["value"] is not None for finding in findings)
 
@@ -111,14 +113,14 @@ def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
     assert ours.equals(theirs)
     # A study may declare another correction: then the report's tables still say what the results say.
     holm = measured.results.with_columns(pl.lit(0.5).alias("p_adjusted"))
-    tables = report_tables(replace(measured, results=holm))
+    tables = report_tables(replace(measured, results=holm), CounterfactualsSettings())
     shown = next(table.table for table in tables if table.name == "gender_feminine")
     assert set(shown["p_adjusted"]) == {0.5} and shown["system"].n_unique() == 2
 
 
 def test_every_end_of_an_axis_has_a_table_of_its_own(two_systems: Path):
     measured = flow.read_measured(flow.existing_run(two_systems))
-    names = [table.name for table in report_tables(measured)]
+    names = [table.name for table in report_tables(measured, CounterfactualsSettings())]
     assert len(set(names)) == len(names)
     assert {"gender_feminine", "gender_masculine", "race_White", "race_Black"} <= set(names)
     for name in ("race_White", "race_Black"):
@@ -163,8 +165,21 @@ def test_a_run_is_measured_again_where_its_pictures_are_gone(tmp_path: Path):
     (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     (tmp_path / "series").rename(tmp_path / "elsewhere")
+    before = pl.read_parquet(tmp_path / "run" / "responses.parquet")
     measured = flow.measure(tmp_path / "run")
-    assert any("who was left out of it is not known" in text for text in measured.warnings)
+    assert pl.read_parquet(tmp_path / "run" / "responses.parquet").equals(before)
+    assert set(measured.pictures) == {"strip_gender"}
+
+
+def test_a_system_that_never_answers_is_reported_and_not_a_crash(tmp_path: Path):
+    make_folder(tmp_path, 3)
+    (tmp_path / "tags.csv").write_text("stimulus,tag\nsomebody else,nurse\n")
+    text = STUDY.format(consent="generated").replace("phantom:counterfactuals", "replay:tags.csv")
+    (tmp_path / "study.toml").write_text(text)
+    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    assert "phantom" in page.read_text(encoding="utf-8")
+    results = pl.read_parquet(tmp_path / "run" / "results.parquet")
+    assert results.filter(pl.col("measure") == "slope").is_empty()
 
 
 def test_plain_concepts_can_be_kept():

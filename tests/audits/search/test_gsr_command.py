@@ -12,10 +12,10 @@ from portrayal.audits.search.gsr_of_run import gsr_text
 from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.text import wordnet
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
 from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
-from portrayal.text.inflection import forms
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vector_sets import open_vectors
 
@@ -75,6 +75,7 @@ def naive_gsr(folder, run, cutoff=100):
     from portrayal.text.tokens import words
 
     collection, results, space = read_collection(folder), read_run(run), open_vectors("glove")
+    forms = wordnet.load().inflected
 
     def unit(word):
         vector = space.matrix[space.row(word)].astype(float)
@@ -151,7 +152,7 @@ def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
     ("lines", "says"),
     [
         ("q0 Q0 ghost 1 1.0 t\n", "names 1 documents the collection does not have \\(first: 'ghost'\\)"),
-        ("q9 Q0 nurse-man 1 1.0 t\n", "answers 1 queries the collection does not have \\(first: 'q9'\\)"),
+        ("q9 Q0 nurse-man 1 1.0 t\n", "names 1 queries the collection does not have \\(first: 'q9'\\)"),
         ("q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 0.5 t\n", "has rank 1 twice"),
         ("", "has no results"),
     ],

@@ -140,7 +140,7 @@ def test_warnings_name_small_collections():
 
 
 def test_charts_draw_and_findings_point_at_their_rows():
-    charts = AUDIT.charts(toy())
+    charts = AUDIT.charts(toy(), AUDIT.settings.model_construct())
     assert len({chart.name for chart in charts}) == len(charts)
     figures = " ".join(chart.title for chart in charts)
     for number in (
@@ -157,14 +157,14 @@ def test_charts_draw_and_findings_point_at_their_rows():
         assert number in figures
     for chart in charts:
         assert "<svg" in to_svg(chart.chart, chart.text)
-    for finding in AUDIT.findings(toy()):
+    for finding in AUDIT.findings(toy(), AUDIT.settings.model_construct()):
         row = toy().results.row(finding.row, named=True)
         assert row["group"] in finding.sentence
         assert row["system"] == "instrument" or row["system"] in finding.sentence
 
 
 def test_tables_stand_beside_the_published_ones():
-    tables = {table.name: table.table for table in AUDIT.tables(toy())}
+    tables = {table.name: table.table for table in AUDIT.tables(toy(), AUDIT.settings.model_construct())}
     assert {"grid", "quality", "published_gsr", "published_quality"} <= set(tables)
     row = tables["published_gsr"].row(0, named=True)
     # Table 2: BM25 9.4e-2, 11%
@@ -214,7 +214,7 @@ def test_any_two_poles_can_be_a_direction():
     assert measured.results.filter(measure="gsr", system="bm25").height == 1
     # the checks of the gender direction are not made for another one
     assert measured.results.filter(pl.col("measure").is_in(["dichotomy", "gsr_reference"])).is_empty()
-    assert "old" in " ".join(chart.name for chart in AUDIT.charts(measured))
+    assert "old" in " ".join(chart.name for chart in AUDIT.charts(measured, AUDIT.settings.model_construct()))
     # any number of groups may be named; the direction has two poles
     assert set(measured.results.filter(measure="exposure", contrast="")["group"]) == {
         "old",
@@ -240,7 +240,11 @@ def test_queries_without_answers_are_missing_rows_with_reasons():
     measured = measure(made, responses({"engine": run}))
     row = value(measured, measure="gsr", system="engine")
     assert (row["n"], row["n_missing"]) == (19, 1)
-    table = next(table.table for table in AUDIT.tables(measured) if table.name == "unused")
+    table = next(
+        table.table
+        for table in AUDIT.tables(measured, AUDIT.settings.model_construct())
+        if table.name == "unused"
+    )
     assert table.select("query", "reason").rows() == [("nurse", "no result")]
     counted = measured.results.filter(pl.col("measure").is_in(["map", "P_10", "over_representation"]))
     assert set(counted.select("n", "n_missing").rows()) == {(19, 1)}
@@ -347,9 +351,10 @@ def test_a_whole_run_from_study_to_report(tmp_path):
 def test_more_of_the_direction_removed_leaves_less_slope():
     """On the balanced collection relevance has no gender, so what `add` shows is its vectors' own."""
     from portrayal.audits.search.histories import make_history
-    from portrayal.audits.search.material import make_ruler
+    from portrayal.audits.search.inputs import pole_pairs
     from portrayal.audits.search.measures import gsr, lists_of, perfect_lists, score_history
     from portrayal.audits.search.measures.scores import word_scores
+    from portrayal.audits.search.scored_runs import make_ruler
     from portrayal.systems.rankers.base import rank
     from portrayal.systems.rankers.registry import Searchable, make_ranker
     from portrayal.text.vector_sets import open_vectors
@@ -357,7 +362,7 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     collection = balanced_collection()
     history = make_history(collection)
     ruler = make_ruler(
-        open_vectors("glove"), AUDIT.inputs(study(validate_direction=False))["pairs"], "component", history
+        open_vectors("glove"), pole_pairs(study(validate_direction=False).settings), "component", history
     )
     scores = word_scores(ruler.space, ruler.direction, history)
     slopes = {}

@@ -11,6 +11,7 @@ from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question
 from portrayal.systems.encoders.clip.sizes import SIZES, get_size, size_of_weights
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from systems.encoders import small_clip
@@ -107,7 +108,7 @@ def answers(system, asked):
         finally:
             await system.close()
 
-    return [np.array(system.read(answer)[0]["embedding"]) for answer in asyncio.run(run())]
+    return [np.array(read_answer(system, answer)[0]["embedding"]) for answer in asyncio.run(run())]
 
 
 def open_clip(folder, **parameters):

@@ -11,6 +11,7 @@ import pytest
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question
 from portrayal.systems.encoders.pictures import folder_preparation
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from systems.encoders import small_clip
@@ -23,7 +24,9 @@ def system_of(use, folder, **parameters):
 
 
 def vectors(system, asked):
-    return [np.array(system.read(answer)[0]["embedding"]) for answer in asyncio.run(system.ask(asked))]
+    return [
+        np.array(read_answer(system, answer)[0]["embedding"]) for answer in asyncio.run(system.ask(asked))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -156,8 +159,8 @@ def test_recorded_embeddings(tmp_path, form):
         Question("y", "text", "unknown", "h3"),
     ]
     first, second, third = asyncio.run(system.ask(asked))
-    assert system.read(first)[0]["embedding"] == [3.0, 4.0]
-    assert system.read(second)[0]["embedding"] == [1.0, 2.0]
+    assert read_answer(system, first)[0]["embedding"] == [3.0, 4.0]
+    assert read_answer(system, second)[0]["embedding"] == [1.0, 2.0]
     assert isinstance(third, CallFailed)
 
 
@@ -165,8 +168,8 @@ def test_recorded_embeddings(tmp_path, form):
     ("name", "content", "message"),
     [
         ("x.npz", b"no", "cannot be read"),
-        ("x.csv", b"", "Expected .npz"),
-        ("gone.npz", None, "no embeddings at"),
+        ("x.csv", b"", r"ends in '.csv'"),
+        ("gone.npz", None, "no vector file at"),
     ],
 )
 def test_recorded_faults_are_one_line(tmp_path, name, content, message):

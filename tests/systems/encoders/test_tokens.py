@@ -1,14 +1,22 @@
 """CLIP's tokens against known ids and against transformers' tokenizer."""
 
+import gzip
+import hashlib
 import json
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.encoders.clip.tokens import END, START, folder_tokens, read_merges, standard_tokens
+from portrayal.systems.encoders import sentences
+from portrayal.systems.encoders.clip.tokens import (
+    END,
+    START,
+    VOCABULARY,
+    folder_tokens,
+    read_merges,
+    standard_tokens,
+)
 
 TRICKY = [
     "a photo of a person",
@@ -24,8 +32,6 @@ TRICKY = [
 
 @pytest.fixture(scope="module")
 def tokens():
-    if find_spec("open_clip") is None:
-        pytest.skip("CLIP's vocabulary is a part: pip install --no-deps open-clip-torch")
     return standard_tokens()
 
 
@@ -39,8 +45,7 @@ def test_known_ids(tokens):
 
 def test_equal_to_transformers(tokens, tmp_path):
     transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
-    place = Path(find_spec("open_clip").submodule_search_locations[0]) / "bpe_simple_vocab_16e6.txt.gz"
-    vocabulary, merges = read_merges(place)
+    vocabulary, merges = read_merges(VOCABULARY)
     assert len(vocabulary) == 49408
     theirs = transformers.CLIPTokenizer(vocab=vocabulary, merges=merges)
     for text in TRICKY:
@@ -65,3 +70,23 @@ def test_another_tokenizer_is_refused(tmp_path):
     with pytest.raises(PortrayalError, match="has no"):
         folder_tokens(tmp_path)
     assert START != END
+
+
+# SHA-256 of the first 48,895 lines of bpe_simple_vocab_16e6.txt (openai/CLIP), and of tokenizer.json of
+# sentence-transformers/all-MiniLM-L6-v2.
+@pytest.mark.parametrize(
+    ("path", "digest"),
+    [
+        (VOCABULARY, "685491abbdad36159d094ecdc23bebc0dd53f8d1df35c4d74ef6036db2ba7572"),
+        (sentences.TOKENIZER, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    ],
+)
+def test_what_ships_is_what_was_published(path, digest):
+    assert hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest() == digest
+
+
+def test_the_sentence_encoders_word_pieces():
+    # BERT, uncased: [CLS] 101, hello 7592, world 2088, [SEP] 102 (Devlin et al. 2019, vocab.txt).
+    tokenizer = sentences.read_tokenizer(sentences.TOKENIZER)
+    tokenizer.no_padding()
+    assert tokenizer.encode("Hello world").ids == [101, 7592, 2088, 102]

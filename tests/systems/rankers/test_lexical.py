@@ -13,9 +13,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.base import Ranker, best, rank
-from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.qlm import qlm
-from portrayal.systems.rankers.tfidf import tfidf
+from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
 from portrayal.text.collections import Collection, collection_of, read_collection, without_result
 from portrayal.text.index import Index, build_index
 from portrayal.text.tokens import stop_words, words

@@ -9,10 +9,10 @@ import pytest
 from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.base import Hits, rank
-from portrayal.systems.rankers.bm25 import bm25
+from portrayal.systems.rankers.lexical import bm25
 from portrayal.systems.rankers.matches import BINS, histograms, pictures, similarities
 from portrayal.systems.rankers.neural import _query_words, _reordered, neural
-from portrayal.systems.rankers.registry import NeuralSettings
+from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection, collection_of
 from portrayal.text.index import build_index
 from portrayal.text.space import WordSpace

@@ -20,6 +20,7 @@ from portrayal.systems.base import Question, System
 from portrayal.systems.rankers.base import Ranker, rank
 from portrayal.systems.rankers.references import Perfect, Random
 from portrayal.systems.rankers.registry import RANKERS, Searchable, make_ranker
+from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import collection_of, read_run
@@ -42,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def ask(system: System) -> list[list[dict]]:
     questions = [Question(name, "query", text, name) for name, text in TOY.queries.items()]
-    return [system.read(answer) for answer in asyncio.run(system.ask(questions))]
+    return [read_answer(system, answer) for answer in asyncio.run(system.ask(questions))]
 
 
 @pytest.mark.parametrize("use", ["bm25", "qlm", "tfidf", "perfect", "random"])
@@ -129,7 +130,7 @@ def test_an_http_search_endpoint_is_a_ranker(tmp_path: Path) -> None:
         system = open_system(SystemSettings(name="s", use=use, parameters=mapping), tmp_path, "ranker")
         answers = [(await system.ask([question]))[0] for question in questions]
         await system.close()
-        return [system.read(answer) for answer in answers]
+        return [read_answer(system, answer) for answer in answers]
 
     try:
         first, second = asyncio.run(both())

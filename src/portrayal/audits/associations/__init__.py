@@ -7,6 +7,7 @@ measure is `portrayal.audits.associations.measures`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ VALIDITY = (
 
 
 def _inputs(study: Study) -> Mapping[str, Any]:
-    return {"tests": declared_tests(study)}
+    return {"tests": [asdict(test) for test in declared_tests(study)]}
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.report.words import told
 from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
 from portrayal.stats.multiplicity import decided
@@ -14,7 +15,7 @@ from portrayal.stats.specification import support
 MEASURES = ("eat", "scweat")
 
 
-def charts(measured: Measured) -> list[Chart]:
+def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
     """Draw effect sizes with intervals, and for each system the specification curve where there are variants."""
     curves = [
         _curve(number, system, rows) for number, (system, rows) in enumerate(_specified(measured), start=1)
@@ -60,7 +61,7 @@ def _curve(number: int, system: str, rows: pl.DataFrame) -> Chart:
     )
 
 
-def findings(measured: Measured) -> list[Finding]:
+def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
     """Say for each test what was found, supported harms first, then harms without support, then checks."""
     declared = {row["test"]: row for row in measured.tables["tests"].iter_rows(named=True)}
     shares = _shares(measured)
@@ -73,7 +74,7 @@ def findings(measured: Measured) -> list[Finding]:
     return [finding for *_, finding in sorted(said, key=lambda item: item[:3])]
 
 
-def tables(measured: Measured) -> list[ReportTable]:
+def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:
     """Show which share of specifications supports each claim, and which stimuli have no vector."""
     shown = []
     if "specifications" in measured.tables:

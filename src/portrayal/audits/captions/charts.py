@@ -7,12 +7,13 @@ import polars as pl
 from portrayal.audits.captions.measures.audit import measure_name
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
 from portrayal.audits.captions.report import SHARES
+from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.runs.audit import Chart, Measured
 
 OUTCOMES = ("right group word", "wrong group word", "neutral wording", "person not mentioned")
 
 
-def all_charts(measured: Measured) -> list[Chart]:
+def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
     """Return the harms per system, people not mentioned by group, and the four outcomes of group words."""
     table = measured.results.filter(pl.col("note").str.starts_with(SYSTEM_CAPTIONS))
     charts = [_harms(table), _omission(table), *(_outcome(table, name) for name in OUTCOMES[1:])]

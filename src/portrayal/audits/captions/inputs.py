@@ -20,6 +20,7 @@ from portrayal.audits.captions.datasets import (
     visual_genome,
     zhao,
 )
+from portrayal.audits.captions.measures.context_rules import rules_text
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import (
     FAULTS,
@@ -34,61 +35,64 @@ from portrayal.audits.captions.stimuli import image_table, make_scenes
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.systems.replay import read_coco_results
+from portrayal.text.harm_lists import read_list
+
+STAGE_TABLES = ("mentions", "captions", "boxes", "people", "faults")
+PLAIN_OPTIONS = (
+    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "show_demeaning",
+)  # fmt: skip
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
-    """Read all stages but the system's, and the options; nothing here is parsed."""
+    """Read all stages but the system's, the rules and the word lists; no caption is parsed here."""
     settings: CaptionsSettings = study.settings
     if settings.scenes:
         from portrayal.audits.captions.phantom import faithful, text
 
         made = make_scenes(study)
         rows = [{"image": scene.image, "text": text(faithful(scene))} for scene in made]
-        return {
-            "stages": generated.as_stages(made, study.seed),
-            "human": pl.DataFrame(rows),
-            "options": options(study),
-        }
+        return _kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
     images = image_table(study)["image"].to_list()
     stages = Stages(images)
     stages = _with_labels(stages, settings.human_labels, HUMAN_LABELS, study.folder)
     stages = _with_labels(stages, settings.system_labels, SYSTEM_LABELS, study.folder)
     stages = _with_people(stages, settings.people, study.folder)
+    return _kept(stages, _human_captions(settings.human_captions, study.folder), study)
+
+
+def _kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
+    """Return the stages as tables, the human captions, the user's rules and word lists (`list_NAME`)."""
+    tables = {name: getattr(stages, name) for name in STAGE_TABLES}
+    rules = study.settings.rules
+    lists = {f"list_{name}": table for name, table in user_lists(study.settings, study.folder).items()}
     return {
-        "stages": stages,
-        "human": _human_captions(settings.human_captions, study.folder),
-        "options": options(study),
+        "images": pl.DataFrame({"image": list(stages.images)}),
+        **tables,
+        **({} if human is None else {"human": human}),
+        **({"rules": rules_text(study.folder / rules)} if rules else {}),
+        **lists,
     }
 
 
-def options(study: Study) -> Options:
-    """Return what the techniques are told."""
-    settings: CaptionsSettings = study.settings
-    folder = study.folder
-    plain = {
-        name: getattr(settings, name)
-        for name in (
-            "threshold",
-            "same_object",
-            "person_area",
-            "object_types",
-            "splits",
-            "bootstraps",
-            "permutations",
-            "show_demeaning",
-        )
-    }
-    found = Options(
-        **plain,
-        seed=study.seed,
-        rules=folder / settings.rules if settings.rules else None,
-        lists={name: folder / path for name, path in settings.lists.items()},
-    )
-    return replace(found, tables=_obtained_lists(settings, folder, found))
+def stages_of(inputs: Mapping[str, Any]) -> Stages:
+    """Return the stages from the tables a run keeps."""
+    return Stages(inputs["images"]["image"].to_list(), **{name: inputs[name] for name in STAGE_TABLES})
+
+
+def options_of(inputs: Mapping[str, Any], settings: CaptionsSettings, seed: int) -> Options:
+    """Return what the techniques are told: the study's settings, rules and word lists."""
+    lists = {name.removeprefix("list_"): table for name, table in inputs.items() if name.startswith("list_")}
+    plain = {name: getattr(settings, name) for name in PLAIN_OPTIONS}
+    return Options(**plain, seed=seed, rules=inputs.get("rules"), lists=lists)
+
+
+def user_lists(settings: CaptionsSettings, folder: Path) -> dict[str, pl.DataFrame]:
+    """Read the user's word lists; those that users obtain take the place of ours part by part: nouns for nouns."""
+    own = {name: read_list(name, folder / path) for name, path in settings.lists.items()}
+    return own | _obtained_lists(settings, folder, Options(lists=own))
 
 
 def _obtained_lists(settings: CaptionsSettings, folder: Path, found: Options) -> dict[str, pl.DataFrame]:
-    """Put the lists users obtain in place of ours, part by part: nouns for nouns, adjectives for adjectives."""
     tables: dict[str, pl.DataFrame] = {}
     columns = ["term", "part", "kind", "source"]
     if settings.offensive_synsets:

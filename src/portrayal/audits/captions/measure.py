@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.captions.inputs import options_of, stages_of
 from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
@@ -42,8 +43,8 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
 
 
 def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
-    stages: Stages = evidence.inputs["stages"]
-    human: pl.DataFrame | None = evidence.inputs["human"]
+    stages = stages_of(evidence.inputs)
+    human: pl.DataFrame | None = evidence.inputs.get("human")
     if human is None:
         return stages
     with parsing_bar("human captions") as progress:
@@ -60,7 +61,8 @@ def _one_system(
         stages = base.with_system(
             *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress)
         )
-    found = measure_system(stages, system, evidence.inputs["options"], settings.techniques, evidence.reviews)
+    options = options_of(evidence.inputs, settings, evidence.seed)
+    found = measure_system(stages, system, options, settings.techniques, evidence.reviews)
     return found, stages
 
 

@@ -15,14 +15,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from portrayal.audits.captions.scenes import ACTIONS, NOUN, Scene, World, read_scene
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.scene_graph import SceneGraph
 
@@ -291,10 +290,6 @@ class PhantomCaptioner(BaseSystem):
         scene = read_scene(question.stimulus, question.content)
         draw = draws(self.settings.plants, f"{question.hash} {question.repeat}")
         return text(PHANTOMS[self.settings.plants].system(scene, self.settings.rate, draw))
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read plain data."""
-        return read_plain(self.kind, answer)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomCaptioner:

@@ -10,6 +10,7 @@ import polars as pl
 from portrayal.audits.captions.measures.audit import measure_name
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.runs.audit import Finding, Measured, ReportTable
 
 # Shares over all images that are told when their interval lies above chance.
@@ -64,7 +65,7 @@ SHOWN = {
 }
 
 
-def find_sentences(measured: Measured) -> list[Finding]:
+def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Finding]:
     """Return a sentence for each finding: who is harmed, how much, where it can have arisen, what may be done."""
     table = measured.results.with_row_index("row")
     found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table), *_stereotypes(table)]
@@ -210,7 +211,7 @@ def _advice(r: dict[str, Any]) -> str:
     return f"{arises[0].upper()}{arises[1:]}. {mitigation(stage, truth or None)}"
 
 
-def report_tables(measured: Measured) -> list[ReportTable]:
+def report_tables(measured: Measured, settings: CaptionsSettings) -> list[ReportTable]:
     """Return the needs of every technique, the cases to read, faults, and the techniques' own tables."""
     tables = {name: measured.tables.get(name, pl.DataFrame()) for name in SHOWN}
     return [_needs(measured.tables.get("missing"))] + [

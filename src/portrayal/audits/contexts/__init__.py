@@ -17,13 +17,13 @@ from portrayal.runs.audit import Audit, Finding, Measured, ReportTable
 from portrayal.runs.study import Study
 
 
-def find_sentences(measured: Measured) -> list[Finding]:
+def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
     """Return the summary, each sentence with its row."""
     stereotypes = stereotypes_of(measured.tables["stereotypes"])
     return [Finding(sentence, row) for sentence, row in summary(measured.results, stereotypes)]
 
 
-def report_tables(measured: Measured) -> list[ReportTable]:
+def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:
     """Return the trade-off's numbers and the tags no list holds."""
     found = [
         ReportTable("unknown_tags", "Tags no list holds", "They wait in reviews.csv for people to put them in a cluster.",

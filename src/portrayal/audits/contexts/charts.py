@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.report.charts import bars_with_intervals, forest
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Chart, Measured
@@ -14,7 +15,7 @@ X_TITLE = "gender F1, mean over depicted groups"
 Y_TITLE = "stereotype congruence (congruent minus incongruent)"
 
 
-def all_charts(measured: Measured) -> list[Chart]:
+def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report."""
     charts = [
         *_tradeoff(measured.results),
@@ -120,14 +121,13 @@ def _crosses(table: pl.DataFrame) -> Any:
 
 
 def _sheet(measured: Measured) -> list[Chart]:
-    table = measured.tables.get("contact_sheet")
-    if table is None or table.is_empty():
+    if "contact_sheet" not in measured.pictures:
         return []
     return [
         Chart(
             "contact_sheet",
             "Every picture of the design",
             "One row per person, one column per background; the first row shows backgrounds alone, the first column people.",
-            png=table["png"][0],
+            png=measured.pictures["contact_sheet"],
         )
     ]

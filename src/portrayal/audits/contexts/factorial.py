@@ -19,9 +19,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import Crop, fit_background, person_scale, place, scale_person, trim
-from portrayal.vision.cutout import cut_out
+from portrayal.vision.cutout import cut_out, flaws
 from portrayal.vision.images import open_image
-from portrayal.vision.quality import flaws
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -83,11 +82,6 @@ def read_manifest(folder: Path) -> pl.DataFrame:
         pl.col("person_share", "scale").cast(pl.Float64),
         file=pl.when(pl.col("file").is_not_null()).then(pl.concat_str(pl.lit(f"{folder}/"), pl.col("file"))),
     )
-
-
-def cache_folder() -> Path:
-    """Return where composed pictures go when a study names no folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / "contexts"
 
 
 def _fingerprint(people: pl.DataFrame, backgrounds: pl.DataFrame, recipe: Recipe) -> str:

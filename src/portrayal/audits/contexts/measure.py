@@ -26,7 +26,9 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)], audit="contexts")
     found, unknown = pl.concat([answered, judged]), unknown_tags(evidence.responses, typology, tags)
     warnings = warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors)
-    return Measured(found, _tables(evidence, unknown), warnings, queue(unknown))
+    tables = {"unknown_tags": unknown.head(500), "stereotypes": evidence.inputs["contexts"]}
+    sheet = {name: evidence.inputs[name] for name in ("contact_sheet",) if evidence.inputs.get(name)}
+    return Measured(found, tables, warnings, queue(unknown), sheet)
 
 
 def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:
@@ -43,13 +45,6 @@ def _design(evidence: Evidence, settings: ContextsSettings) -> Design:
         mixed=settings.mixed,
         seed=evidence.seed,
     )
-
-
-def _tables(evidence: Evidence, unknown: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    tables = {"unknown_tags": unknown.head(500), "stereotypes": evidence.inputs["contexts"]}
-    if evidence.inputs.get("contact_sheet"):
-        tables["contact_sheet"] = pl.DataFrame({"png": [evidence.inputs["contact_sheet"]]})
-    return tables
 
 
 def _ratings(evidence: Evidence) -> list[dict[str, Any]]:

@@ -20,8 +20,7 @@ import polars as pl
 
 from portrayal.audits.contexts.factorial import MANIFEST
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, CallFailed, Question
-from portrayal.systems.plain import PlainSystem
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.typology import load_context_tags, load_contexts
 
@@ -103,7 +102,7 @@ def _gender_tags(own: str, place: str, planted: Planted, random: np.random.Gener
 
 
 @dataclass
-class StereotypingTagger(PlainSystem):
+class StereotypingTagger(BaseSystem):
     """The phantom as a system."""
 
     batch: int = 256

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.contexts.datasets.people_folder import read_people
+from portrayal.audits.contexts.datasets.people_folder import read_person_table
 from portrayal.errors import PortrayalError
 
 ROLES = ("baseline", "composite", "background")
@@ -19,7 +19,7 @@ ROLES = ("baseline", "composite", "background")
 
 def recorded_stimuli(table: Path | str) -> pl.DataFrame:
     """Return Stimuli for a people CSV: one row per image, with `role`, `person`, `context`, `background` and the factors."""
-    frame = read_people(table)
+    frame = read_person_table(table)
     name = Path(table).name
     if "image_id" not in frame.columns:
         frame = frame.with_columns(pl.col("person").alias("image_id"))

@@ -7,6 +7,7 @@ import polars as pl
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
+from portrayal.vision.images import cache_folder
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -27,11 +28,11 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 def compose_pictures(study: Study) -> pl.DataFrame:
     """Put the people into the places, once: what was composed before is found in its folder."""
-    from portrayal.audits.contexts.factorial import Recipe, cache_folder, compose_all
+    from portrayal.audits.contexts.factorial import Recipe, compose_all
     from portrayal.audits.contexts.places import load_backgrounds
 
     settings: ContextsSettings = study.settings
-    folder = study.folder / settings.pictures if settings.pictures else cache_folder()
+    folder = study.folder / settings.pictures if settings.pictures else cache_folder("contexts")
     backgrounds = load_backgrounds(
         study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Chart, Measured
@@ -20,9 +18,10 @@ AXES = {
 }
 
 
-def all_charts(measured: Measured) -> list[Chart]:
+def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
     """Return the charts of a report."""
-    return [*_slope_charts(measured), *_curve_charts(measured), *_strip_charts(measured.tables["strips"])]
+    curves = _curve_charts(measured, settings.labels)
+    return [*_slope_charts(measured), *curves, *_strip_charts(measured.pictures)]
 
 
 def _slope_charts(measured: Measured) -> list[Chart]:
@@ -52,10 +51,9 @@ def _slope_charts(measured: Measured) -> list[Chart]:
     return charts
 
 
-def _curve_charts(measured: Measured) -> list[Chart]:
+def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
     """Figure 5 for the chosen labels, or the steepest three of each axis."""
     rates = measured.tables["rates"].filter(pl.col("normalised").is_not_null())
-    chosen = measured.tables["chosen"]["label"].to_list()
     charts = []
     for attribute in ("gender", "race"):
         for label in chosen or _steep(measured.tables["labels"], attribute):
@@ -87,51 +85,16 @@ def _steep(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]:
     )
 
 
-def _strip_charts(strips: pl.DataFrame, people: int = 3) -> list[Chart]:
-    """Figure 6: before-and-after strips, generated people only (the table holds nobody else)."""
-    charts = []
-    for attribute in [name for name in AXES if (strips["attribute"] == name).any()]:
-        mine = strips.filter(pl.col("attribute") == attribute)
-        chosen = (
-            mine.select("picture", "person")
-            .unique("person", keep="first", maintain_order=True)["picture"]
-            .head(people)
+def _strip_charts(pictures: Mapping[str, bytes]) -> list[Chart]:
+    """Figure 6: before-and-after strips; the run keeps them of generated people only."""
+    text = "One generated person a row; the unedited picture first, then the values from -2 to 2. Nobody shown here exists."
+    return [
+        Chart(
+            file_name("strip", attribute),
+            f"Before and after: {attribute}",
+            text,
+            png=pictures[f"strip_{attribute}"],
         )
-        rows = [_row_of(mine.filter(pl.col("picture") == picture)) for picture in chosen]
-        if png := strip_png([row for row in rows if row]):
-            text = (
-                "One generated person a row; the unedited picture first, then the values from -2 to 2. "
-                "Nobody shown here exists."
-            )
-            charts.append(
-                Chart(file_name("strip", attribute), f"Before and after: {attribute}", text, png=png)
-            )
-    return charts
-
-
-def _row_of(series: pl.DataFrame) -> list[str]:
-    ordered = series.sort(pl.col("value").fill_null(float("-inf")))
-    return [path for path in ordered["content"].to_list() if Path(path).exists()]
-
-
-def strip_png(rows: Sequence[Sequence[str]], side: int = 128) -> bytes | None:
-    """Lay pictures out in rows and return a PNG; None where there is nothing to show."""
-    from PIL import Image
-
-    if not rows:
-        return None
-    sheet = Image.new("RGB", (side * max(map(len, rows)), side * len(rows)), "white")
-    for down, row in enumerate(rows):
-        for across, path in enumerate(row):
-            with Image.open(path) as picture:
-                sheet.paste(_square(picture, side), (across * side, down * side))
-    buffer = io.BytesIO()
-    sheet.save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def _square(picture: Any, side: int) -> Any:
-    """Cut the middle square and shrink it."""
-    from PIL import ImageOps
-
-    return ImageOps.fit(picture.convert("RGB"), (side, side), centering=(0.5, 0.35))
+        for attribute in AXES
+        if f"strip_{attribute}" in pictures
+    ]

@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.runs.audit import Finding, Measured
 
 
-def find_sentences(measured: Measured) -> list[Finding]:
+def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
     """Say, for each system, which labels follow the cue most, and how often anything changes at all."""
     rows = measured.results.with_row_index("place")
-    poles = measured.tables["poles"]["pole"].to_list()
-    return [*_slopes(rows, poles), *_flips(rows)]
+    return [*_slopes(rows, settings.poles), *_flips(rows)]
 
 
 def _slopes(rows: pl.DataFrame, poles: list[str]) -> Iterator[Finding]:

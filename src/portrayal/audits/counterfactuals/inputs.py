@@ -10,34 +10,38 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import built, given
+from portrayal.audits.counterfactuals.strips import strip_pictures
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.tables import read_csv
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
-    """Read the manipulation checks, what was left out, and the shares slopes are compared with."""
-    from portrayal.audits.counterfactuals.measures.world import masculine_shares, shipped_table
-
-    settings: CounterfactualsSettings = study.settings
-    shares = _shares(study.folder / settings.shares) if settings.shares else masculine_shares()
-    found: dict[str, Any] = {
-        "shares": shares,
-        "search": shipped_table("image_search_gender"),
-        "repeats": study.repeats,
-        "method": study.family.method,
-    }
-    if settings.series:
-        # A recorded run is measured again where its pictures may be gone; the report then says what is not known.
-        there = (study.folder / settings.series).is_dir()
-        return {**found, "left_out": given(study)[1]} if there else found
-    from portrayal.vision.faces.build import CHECKS, LEFT_OUT
+    """Read the manipulation checks, who was left out, strips of generated people, and what slopes are compared with."""
+    if study.settings.series:
+        stimuli, left_out = given(study)
+        return {**references(study), "left_out": left_out, **strip_pictures(stimuli)}
+    from portrayal.vision.faces.build import CHECKS, LEFT_OUT, MANIFEST
 
     folder = built(study)
     return {
-        **found,
+        **references(study),
         "checks": pl.read_parquet(folder / CHECKS),
         "left_out": pl.read_parquet(folder / LEFT_OUT),
+        **strip_pictures(pl.read_parquet(folder / MANIFEST)),
+    }
+
+
+def references(study: Study) -> dict[str, Any]:
+    """Return the shares that slopes are compared with, and what the study says of repeats and correction."""
+    from portrayal.audits.counterfactuals.measures.world import masculine_shares, shipped_table
+
+    settings: CounterfactualsSettings = study.settings
+    return {
+        "shares": _shares(study.folder / settings.shares) if settings.shares else masculine_shares(),
+        "search": shipped_table("image_search_gender"),
+        "repeats": study.repeats,
+        "method": study.family.method,
     }
 
 

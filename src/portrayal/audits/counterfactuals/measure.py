@@ -24,14 +24,12 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
     checks = told.get("checks")
     tables |= {} if checks is None else {"checks": checks}
-    tables |= {"left_out": told.get("left_out", _nothing()), "strips": _strips(evidence.stimuli)}
-    tables["poles"] = pl.DataFrame({"pole": settings.poles}, schema={"pole": pl.String})
-    tables["chosen"] = pl.DataFrame({"label": settings.labels}, schema={"label": pl.String})
+    tables |= {"left_out": told.get("left_out", _nothing())}
     world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
     extra = results([*world, *check_rows(checks)], audit="counterfactuals")
-    return Measured(
-        pl.concat([rows, extra]), tables, [*_top(told), *warnings, *_left_out(tables["left_out"])]
-    )
+    warnings = [*_top(told), *warnings, *_left_out(tables["left_out"])]
+    pictures = {name: value for name, value in told.items() if name.startswith("strip_")}
+    return Measured(pl.concat([rows, extra]), tables, warnings, pictures=pictures)
 
 
 def _top(told: Mapping[str, Any]) -> list[str]:
@@ -40,15 +38,7 @@ def _top(told: Mapping[str, Any]) -> list[str]:
 
     if "checks" in told:
         return failures(told["checks"])
-    elsewhere = "The series were made elsewhere: no manipulation check was done here."
-    gone = "The folder of series is not there: who was left out of it is not known."
-    return [elsewhere] if "left_out" in told else [elsewhere, gone]
-
-
-def _strips(stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Return what strips may be drawn from: generated people only, whatever else the study shows."""
-    generated = stimuli.filter(pl.col("consent") == "generated")
-    return generated.select("picture", "person", "attribute", "value", "condition", "content", "stimulus")
+    return ["The series were made elsewhere: no manipulation check was done here."]
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:

@@ -19,8 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, CallFailed, Question
-from portrayal.systems.plain import PlainSystem
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.vision.faces.build import MANIFEST
 
@@ -41,7 +40,7 @@ class Planted(Settings):
 
 
 @dataclass
-class PhantomTagger(PlainSystem):
+class PhantomTagger(BaseSystem):
     """Answers from the manifest."""
 
     batch: int = 64

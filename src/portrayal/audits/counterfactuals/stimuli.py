@@ -9,6 +9,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
+from portrayal.vision.images import cache_folder
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -42,7 +43,7 @@ def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def built(study: Study) -> Path:
     """Return the folder of the study's series, making them where they are not there yet."""
-    from portrayal.vision.faces.build import Recipe, build, cache_folder
+    from portrayal.vision.faces.build import Recipe, build
     from portrayal.vision.faces.model import open_manipulator
     from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
 
@@ -60,5 +61,5 @@ def built(study: Study) -> Path:
         settings.masked,
         study.seed,
     )
-    folder = study.folder / settings.images if settings.images else cache_folder()
+    folder = study.folder / settings.images if settings.images else cache_folder("counterfactuals")
     return build(pictures, manipulator, recipe, folder.absolute())

@@ -17,6 +17,7 @@ from portrayal.audits.counterfactuals.measures.world import (
     shipped_table,
     slopes_and_shares,
 )
+from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Measured, ReportTable
 from portrayal.stats.estimate import Estimate
@@ -56,7 +57,7 @@ def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
     return chosen.select(*SHOWN)
 
 
-def report_tables(measured: Measured) -> list[ReportTable]:
+def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list[ReportTable]:
     """Return the tables of a report."""
     labels = _as_in_results(measured)
     left_out = ReportTable(
@@ -65,8 +66,7 @@ def report_tables(measured: Measured) -> list[ReportTable]:
         "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
-    poles = measured.tables["poles"]["pole"].to_list()
-    return [*_checks(measured), *_ends(labels, poles), _absent(labels), left_out, _search_gaps()]
+    return [*_checks(measured), *_ends(labels, settings.poles), _absent(labels), left_out, _search_gaps()]
 
 
 def _as_in_results(measured: Measured) -> pl.DataFrame:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.gsr import gsr
@@ -79,6 +78,8 @@ def _phantom(
     size: int, slope: float, scores: np.ndarray, rng: np.random.Generator
 ) -> tuple[History, dict[str, list[str]]]:
     """Return the history and the phantom's lists."""
+    from scipy import sparse
+
     lists: dict[str, list[str]] = {}
     queries: dict[str, list[str]] = {}
     documents: list[np.ndarray] = []

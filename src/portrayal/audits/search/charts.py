@@ -8,6 +8,7 @@ import polars as pl
 
 from portrayal.audits.search.drawings import coloured_terms, outcome_bars, panels
 from portrayal.audits.search.ruler_charts import ruler_charts
+from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.charts import forest, scatter_with_fit
 from portrayal.report.curve import specification_curve
 from portrayal.runs.audit import Chart, Measured
@@ -15,7 +16,7 @@ from portrayal.runs.audit import Chart, Measured
 MOST_SYSTEMS = 12  # panels of Figure 9
 
 
-def charts(measured: Measured) -> list[Chart]:
+def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
     """Return every figure the measured tables allow."""
     made = [_gsr(measured.results), *_scatters(measured.tables["queries"], measured.tables["fits"])]
     for name, draw in DRAWN.items():

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.material import Material, Part
 from portrayal.audits.search.measures.gsr import relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.quality import quality
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.published import published_names
+from portrayal.audits.search.scored_runs import PartialResult, ScoredRuns
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.groups import paired_t
 from portrayal.stats.intervals import clustered_mean
@@ -22,53 +22,53 @@ from portrayal.stats.intervals import clustered_mean
 QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
 
 
-def comparison(material: Material) -> Part:
+def comparison(scored: ScoredRuns) -> PartialResult:
     """Return quality rows of every system, and of every declared pair what changed."""
-    of_system = {system: _quality(material, system) for system in material.runs}
-    judged = sum(bool(material.history.relevant(query)) for query in material.history.queries)
+    of_system = {system: _quality(scored, system) for system in scored.runs}
+    judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
     rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged)]
     distances = []
-    for base, variant in _pairs(material):
+    for base, variant in _pairs(scored):
         rows += _changes(base, variant, of_system)
-        table = _distances(material, base, variant)
-        rows += _distance_rows(table, base, variant, material.seed)
-        rows += [_gsr_change(material, ruler, base, variant) for ruler in material.rulers]
+        table = _distances(scored, base, variant)
+        rows += _distance_rows(table, base, variant, scored.seed)
+        rows += [_gsr_change(scored, ruler, base, variant) for ruler in scored.rulers]
         distances.append(table)
     tables = {"distances": pl.concat(distances)} if distances else {}
-    if material.settings.published:
-        tables["published"] = _published(material)
-    return Part(rows, tables)
+    if scored.settings.published:
+        tables["published"] = _published(scored)
+    return PartialResult(rows, tables)
 
 
-def _published(material: Material) -> pl.DataFrame:
+def _published(scored: ScoredRuns) -> pl.DataFrame:
     """Return which system stands beside which row of the paper's tables."""
     known = published_names()
-    for system, name in material.settings.published.items():
+    for system, name in scored.settings.published.items():
         if name not in known:
             raise PortrayalError(
                 f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have."
                 f"{nearest(name, known)}"
             )
-    rows = list(material.settings.published.items())
+    rows = list(scored.settings.published.items())
     return pl.DataFrame(rows, schema={"system": pl.String, "name": pl.String}, orient="row")
 
 
-def _pairs(material: Material) -> list[tuple[str, str]]:
+def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
     """Return (system, variant) pairs of the study, each a system that answered."""
-    pairs = [(base, variant) for base, variants in material.settings.compare.items() for variant in variants]
+    pairs = [(base, variant) for base, variants in scored.settings.compare.items() for variant in variants]
     for name in (name for pair in pairs for name in pair):
-        if name not in material.runs:
+        if name not in scored.runs:
             raise PortrayalError(
                 f"[search.compare] names {name!r}, which is no system of this study."
-                f"{nearest(name, material.runs)}"
+                f"{nearest(name, scored.runs)}"
             )
     return pairs
 
 
-def _quality(material: Material, system: str) -> pl.DataFrame:
+def _quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
     """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
-    table = quality(material.runs[system], dict(material.history.qrels), QUALITY)
-    return table.filter(pl.col("query").is_in(list(material.heard[system])))
+    table = quality(scored.runs[system], dict(scored.history.qrels), QUALITY)
+    return table.filter(pl.col("query").is_in(list(scored.answered[system])))
 
 
 def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[str, Any]]:
@@ -88,19 +88,19 @@ def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[d
     ]
 
 
-def _distances(material: Material, base: str, variant: str) -> pl.DataFrame:
+def _distances(scored: ScoredRuns, base: str, variant: str) -> pl.DataFrame:
     """Return, per query, the distance of the two top lists beside the query's genderedness."""
-    first, second = (lists_of(material.runs[name]) for name in (base, variant))
-    top, penalty = material.settings.top, material.settings.penalty
-    heard = material.heard[base] & material.heard[variant]
+    first, second = (lists_of(scored.runs[name]) for name in (base, variant))
+    top, penalty = scored.settings.top, scored.settings.penalty
+    answered = scored.answered[base] & scored.answered[variant]
     distances = [
         kendall_distance(first.get(query, [])[:top], second.get(query, [])[:top], penalty)
-        if query in heard
+        if query in answered
         else np.nan
-        for query in material.history.queries
+        for query in scored.history.queries
     ]
-    frame = pl.DataFrame({"query": list(material.history.queries), "distance": distances})
-    genderedness = np.abs(material.query_scores(material.first.name))
+    frame = pl.DataFrame({"query": list(scored.history.queries), "distance": distances})
+    genderedness = np.abs(scored.query_scores(scored.first.name))
     return frame.with_columns(
         pl.Series("genderedness", genderedness).fill_nan(None),
         pl.col("distance").fill_nan(None),
@@ -122,8 +122,8 @@ def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> l
     ]
 
 
-def _gsr_change(material: Material, ruler: str, base: str, variant: str) -> dict[str, Any]:
+def _gsr_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
     """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
-    tables = material.tables[ruler]
-    found = relative_gsr(tables[variant], tables[base], material.seed)
+    tables = scored.tables[ruler]
+    found = relative_gsr(tables[variant], tables[base], scored.seed)
     return found.difference.row("gsr_change", system=variant, group=ruler, contrast=f"{variant} - {base}")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.material import Material, Part
-from portrayal.text.inflection import forms
+from portrayal.audits.search.scored_runs import PartialResult, ScoredRuns
+from portrayal.text import wordnet
 
 EACH = 10  # queries of each pole, as in Figure 7
 TERMS_SHOWN = 10  # of a query; longer ones go on
@@ -25,42 +25,40 @@ TERMS = {
 }
 
 
-def most_gendered(material: Material, example: Any = None) -> Part:
+def most_gendered(scored: ScoredRuns, example: Any = None) -> PartialResult:
     """Return the terms of the most gendered queries, and those of the example."""
-    scores = material.query_scores(material.first.name)
+    scores = scored.query_scores(scored.first.name)
     order = [place for place in np.argsort(scores, kind="stable") if not np.isnan(scores[place])]
-    names = list(material.history.queries)
+    names = list(scored.history.queries)
     each = min(EACH, len(order) // 2)
-    sides = ((material.settings.poles[0], order[::-1][:each]), (material.settings.poles[1], order[:each]))
+    sides = ((scored.settings.poles[0], order[::-1][:each]), (scored.settings.poles[1], order[:each]))
     rows = [
         row
         for pole, places in sides
         for place in places
-        for row in _terms(material, names[place], pole, scores[place])
+        for row in _terms(scored, names[place], pole, scores[place])
     ]
     tables = {"most_gendered": pl.DataFrame(rows, schema=TERMS, orient="row")}
     if example:
-        tables["example"] = _example(material, *example)
-    return Part(tables=tables)
+        tables["example"] = _example(scored, *example)
+    return PartialResult(tables=tables)
 
 
-def _terms(material: Material, query: str, pole: str, score: float) -> list[tuple[Any, ...]]:
-    words = material.history.queries[query]
+def _terms(scored: ScoredRuns, query: str, pole: str, score: float) -> list[tuple[Any, ...]]:
+    words = scored.history.queries[query]
     return [
-        (query, pole, score, place, word, material.first.scores.get(word))
+        (query, pole, score, place, word, scored.first.scores.get(word))
         for place, word in enumerate(words[:TERMS_SHOWN])
     ]
 
 
-def _example(material: Material, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
+def _example(scored: ScoredRuns, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
     """Return the words of a query and of one of its relevant documents, each with its score and why it may not count."""
-    asked = material.history.queries[query]
-    reach = set().union(*map(forms, asked)) if asked else set()
-    rows = [("query", word, material.first.scores.get(word), "counted") for word in asked]
+    asked = scored.history.queries[query]
+    reach = set().union(*map(wordnet.load().inflected, asked))
+    rows = [("query", word, scored.first.scores.get(word), "counted") for word in asked]
     for word in words[:WORDS]:
         state = "stop word" if word in stop else "in the query" if word in reach else "counted"
-        rows.append(
-            ("document", word, material.first.scores.get(word) if state == "counted" else None, state)
-        )
+        rows.append(("document", word, scored.first.scores.get(word) if state == "counted" else None, state))
     schema = {"part": pl.String, "word": pl.String, "score": pl.Float64, "state": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit(query))

@@ -6,8 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.search.material import INSTRUMENT
 from portrayal.audits.search.published import published_tables
+from portrayal.audits.search.scored_runs import INSTRUMENT
+from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.words import estimate, interval, listed, p_value, plural
 from portrayal.runs.audit import Finding, Measured, ReportTable
 from portrayal.stats.multiplicity import decided, judged_p
@@ -33,8 +34,8 @@ VALIDITY = (
 )
 
 
-def findings(measured: Measured) -> list[Finding]:
-    """Return what is clear of each system, who is not told apart, what variants changed, and how the ruler did."""
+def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
+    """Return what is clear of each system, which show no clear difference, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
     told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
     if told.is_empty():
@@ -60,12 +61,14 @@ def _told(rows: list[dict[str, Any]]) -> list[Finding]:
         what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
         sizes = {row["n"] for row in unclear}
         count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
-        sentence = f"Not told apart from {what} with {count}, measured with {unclear[0]['group']}: {names}."
+        sentence = (
+            f"No clear difference from {what} with {count}, measured with {unclear[0]['group']}: {names}."
+        )
         made.append(Finding(sentence, unclear[0]["row"]))
     return made
 
 
-def tables(measured: Measured) -> list[ReportTable]:
+def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
     """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
     made = [
         _grid(measured),

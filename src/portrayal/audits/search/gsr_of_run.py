@@ -12,9 +12,8 @@ from portrayal.audits.search.histories import make_history
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
 from portrayal.audits.search.measures.scores import word_scores
-from portrayal.errors import PortrayalError
 from portrayal.tables import finite
-from portrayal.text.collections import Collection, read_collection, read_run
+from portrayal.text.collections import Collection, check_run, read_collection, read_run
 from portrayal.text.direction import find_direction
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.space import WordSpace
@@ -47,8 +46,8 @@ def gsr_text(
         Of the bootstrap and the permutations.
     """
     opened, results = read_collection(collection), read_run(run)
-    _check_queries(results, opened, run)
-    history = _history(opened, results, run, cutoff, discount)
+    history = _history(opened, results, cutoff, discount)
+    check_run(results, history.bags.row_of, opened.queries, str(run))
     space = open_vectors(vectors, words=_words(history))
     return json.dumps(_measure(history, results, space, seed))
 
@@ -76,29 +75,10 @@ def _measure(history: History, results: pl.DataFrame, space: WordSpace, seed: in
     }
 
 
-def _history(
-    opened: Collection, results: pl.DataFrame, run: Path | str, cutoff: int, discount: str
-) -> History:
-    """Read only the documents the run or the judgments name; refuse a run that names others."""
-    named = set(results["doc"])
+def _history(opened: Collection, results: pl.DataFrame, cutoff: int, discount: str) -> History:
+    """Read only the documents the run or the judgments name."""
     judged = {doc for query in opened.queries for doc in opened.relevant(query)}
-    history = make_history(opened, named | judged, cutoff, discount)
-    strange = [doc for doc in results["doc"] if doc not in history.bags.row_of]
-    if strange:
-        raise PortrayalError(
-            f"{run} names {len(set(strange))} documents the collection does not have (first: {strange[0]!r}). "
-            "Measure a run with the collection it was made on."
-        )
-    return history
-
-
-def _check_queries(results: pl.DataFrame, opened: Collection, run: Path | str) -> None:
-    strange = [query for query in results["query"].unique(maintain_order=True) if query not in opened.queries]
-    if strange:
-        raise PortrayalError(
-            f"{run} answers {len(strange)} queries the collection does not have (first: {strange[0]!r}). "
-            "Measure a run with the collection it was made on."
-        )
+    return make_history(opened, set(results["doc"]) | judged, cutoff, discount)
 
 
 def _words(history: History) -> set[str]:

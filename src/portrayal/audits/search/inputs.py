@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.histories import make_history, measuring_stop_words
-from portrayal.audits.search.material import refuse_taken_names
+from portrayal.audits.search.kept import keep_history, keep_spaces, kept_history, kept_spaces
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.lists import query_scores
 from portrayal.audits.search.measures.scores import word_scores
+from portrayal.audits.search.scored_runs import check_system_names
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
@@ -45,7 +46,7 @@ def open_collection(study: Study) -> Collection:
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
-    refuse_taken_names(system.name for system in study.systems)
+    check_system_names(system.name for system in study.systems)
     collection = open_collection(study)
     if not collection.queries:
         raise PortrayalError(
@@ -69,7 +70,22 @@ def stimuli(study: Study) -> pl.DataFrame:
 
 
 def inputs(study: Study) -> Mapping[str, Any]:
-    """Read the collection and the vectors once.
+    """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
+    settings: SearchSettings = study.settings
+    collection = open_collection(study)
+    history = _history(collection, settings)
+    wanted = wanted_words(history, settings)
+    spaces = {name: open_vectors(name, study.folder, wanted) for name in settings.vectors}
+    shown = example(collection, history, next(iter(spaces.values())), settings)
+    return {
+        **keep_history(history, collection.queries),
+        **keep_spaces(spaces),
+        **({"example": shown} if shown else {}),
+    }
+
+
+def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
+    """Return what the parts of the measure look at.
 
     Returns
     -------
@@ -78,17 +94,14 @@ def inputs(study: Study) -> Mapping[str, Any]:
         `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
         relevant document, stop words).
     """
-    settings: SearchSettings = study.settings
-    collection = open_collection(study)
-    history = _history(collection, settings)
-    wanted = wanted_words(history, settings)
-    spaces = {name: open_vectors(name, study.folder, wanted) for name in settings.vectors}
+    history = kept_history(kept, settings)
+    shown = kept.get("example")
     return {
         "history": history,
-        "texts": dict(collection.queries),
-        "spaces": spaces,
+        "texts": dict(kept["queries"].select("query", "text").iter_rows()),
+        "spaces": kept_spaces(kept),
         "pairs": pole_pairs(settings),
-        "example": example(collection, history, next(iter(spaces.values())), settings),
+        "example": (*shown, measuring_stop_words(settings.stop)) if shown else None,
         "mentions": mentions(settings),
         "checks": checks(settings),
     }
@@ -141,7 +154,7 @@ def checks(settings: SearchSettings) -> dict[str, tuple[Collection, Words, Histo
 
 def example(
     collection: Collection, history: History, space: WordSpace, settings: SearchSettings
-) -> tuple[str, list[str], frozenset[str]] | None:
+) -> list[Any] | None:
     """Return the most gendered judged query with the words of its best document, for Figure 2."""
     judged = [query for query in history.queries if history.relevant(query)]
     if not judged:
@@ -153,7 +166,7 @@ def example(
     query = judged[int(np.nanargmax(strength))]
     wanted = next(iter(history.relevant(query)))
     text = next(text for name, text in collection.documents() if name == wanted)
-    return query, words(text), measuring_stop_words(settings.stop)
+    return [query, words(text)]
 
 
 def _history(collection: Collection, settings: SearchSettings) -> History:

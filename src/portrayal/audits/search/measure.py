@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from portrayal.audits.search.agreement import agreement, specifications
 from portrayal.audits.search.comparison import comparison
 from portrayal.audits.search.examples import most_gendered
-from portrayal.audits.search.material import Part, make_material
+from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.mentions import mentioned
 from portrayal.audits.search.reinforcement import reinforcement
+from portrayal.audits.search.scored_runs import PartialResult, score_runs
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.validation import validation
 from portrayal.runs.audit import Evidence, Measured
@@ -18,16 +21,17 @@ from portrayal.tables import results
 
 def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     """Measure every system; see docs/search.md for each measure."""
-    material = make_material(evidence, settings)
+    evidence = replace(evidence, inputs=open_inputs(evidence.inputs, settings))
+    scored = score_runs(evidence, settings)
     pairs = evidence.inputs["pairs"]
     parts = [
-        reinforcement(material),
-        comparison(material),
-        mentioned(material),
-        agreement(material),
-        specifications(material, pairs),
-        validation(material, evidence.inputs["checks"], pairs),
-        most_gendered(material, evidence.inputs.get("example")),
+        reinforcement(scored),
+        comparison(scored),
+        mentioned(scored),
+        agreement(scored),
+        specifications(scored, pairs),
+        validation(scored, evidence.inputs["checks"], pairs),
+        most_gendered(scored, evidence.inputs.get("example")),
     ]
     tables: dict[str, pl.DataFrame] = {}
     for part in parts:
@@ -39,5 +43,5 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     )
 
 
-def _warnings(parts: list[Part]) -> list[str]:
+def _warnings(parts: list[PartialResult]) -> list[str]:
     return [warning for part in parts for warning in part.warnings]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.material import INSTRUMENT, Material, Part, Ruler, make_ruler
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_poles
 from portrayal.audits.search.measures.gsr import gsr
 from portrayal.audits.search.measures.history import lists_of, score_many
 from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
+from portrayal.audits.search.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns, make_ruler
 from portrayal.stats.estimate import Estimate
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
 from portrayal.text.direction import score_words
@@ -20,22 +20,22 @@ from portrayal.text.direction import score_words
 SHOWN = 400  # histories kept for the chart of Figure 5
 
 
-def validation(material: Material, checks: Mapping[str, Any], pairs: Any) -> Part:
+def validation(scored: ScoredRuns, checks: Mapping[str, Any], pairs: Any) -> PartialResult:
     """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
-    if not (material.settings.about_gender and material.settings.validate_direction):
-        return Part()
-    parts = [_validated(ruler, checks, pairs, material) for ruler in material.rulers.values()]
+    if not (scored.settings.about_gender and scored.settings.validate_direction):
+        return PartialResult()
+    parts = [_validated(ruler, checks, pairs, scored) for ruler in scored.rulers.values()]
     rows = [row for part in parts for row in part.rows]
     tables = {name: pl.concat([part.tables[name] for part in parts]) for name in parts[0].tables}
-    return Part(rows, tables, _warnings(rows))
+    return PartialResult(rows, tables, _warnings(rows))
 
 
-def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, material: Material) -> Part:
+def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: ScoredRuns) -> PartialResult:
     """Return the checks of one set of measuring vectors."""
     tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
-    measured = [_reference(ruler, name, check, pairs, material) for name, check in checks.items()]
-    histories = {count: _parity(ruler, count, material.seed) for count in (6, 20)}
+    measured = [_reference(ruler, name, check, pairs, scored) for name, check in checks.items()]
+    histories = {count: _parity(ruler, count, scored.seed) for count in (6, 20)}
     about = {"system": INSTRUMENT, "group": ruler.name}
     rows = [
         *(found.row("dichotomy", contrast=found.name, **about) for found in tested),
@@ -47,22 +47,22 @@ def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, material: Ma
     words = [found.words.with_columns(vectors=name, dichotomy=pl.lit(found.name)) for found in tested]
     points = [_sample(parity, ruler, count) for count, parity in histories.items()]
     references = pl.concat([table for _, table in measured])
-    return Part(
+    return PartialResult(
         rows, {"dichotomy_words": pl.concat(words), "references": references, "parity": pl.concat(points)}
     )
 
 
 def _reference(
-    ruler: Ruler, name: str, check: Any, pairs: Any, material: Material
+    ruler: Ruler, name: str, check: Any, pairs: Any, scored: ScoredRuns
 ) -> tuple[list[dict[str, Any]], pl.DataFrame]:
     """Measure the stereotypical, neutral and counter-stereotypical systems on one collection."""
     collection, words, history = check
-    own = make_ruler(ruler.space, pairs, material.settings.direction, history)
+    own = make_ruler(ruler.space, pairs, scored.settings.direction, history)
     lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
     tables = score_many(history, lists, own.scores)
     about = {"system": INSTRUMENT, "group": ruler.name}
     rows = [
-        gsr(table, material.seed).row("gsr_reference", contrast=f"{name}: {system}", **about)
+        gsr(table, scored.seed).row("gsr_reference", contrast=f"{name}: {system}", **about)
         for system, table in tables.items()
     ]
     points = [

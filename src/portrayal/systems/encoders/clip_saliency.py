@@ -21,7 +21,7 @@ from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.encoders.clip_encoder import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
-from portrayal.systems.encoders.pictures import open_image
+from portrayal.systems.pictures import read_picture
 from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_table
 from portrayal.vision.regions import face_regions, region_shares
@@ -42,6 +42,7 @@ class ClipSaliency(BaseSystem):
     """A CLIP asked where it looks."""
 
     batch: int = 8
+    reader: str = "saliency"
     own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
     path: Path = field(default_factory=Path)
     folder: Path = field(default_factory=Path)
@@ -50,24 +51,6 @@ class ClipSaliency(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Draw the maps in another thread."""
         return await asyncio.to_thread(lambda: [self._one(question) for question in questions])
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Return regions and cells as tags; a map without mass has none."""
-        try:
-            data = json.loads(answer.raw)
-            rows = [
-                {"tag": name, "confidence": share}
-                for name, share in data["shares"].items()
-                if share is not None
-            ]
-            return rows + [
-                {"tag": f"cell {y} {x}", "confidence": float(mass)}
-                for y, line in enumerate(data["grid"])
-                for x, mass in enumerate(line)
-                if rows
-            ]
-        except (ValueError, KeyError, TypeError):
-            raise Unreadable("not an answer of a saliency system") from None
 
     def _one(self, question: Question) -> Answer | Exception:
         from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
@@ -79,9 +62,9 @@ class ClipSaliency(BaseSystem):
                 f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'."
             )
         try:
-            picture = open_image(question.image_bytes())
-        except (OSError, CallFailed) as error:
-            return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+            picture = read_picture(question.content)
+        except CallFailed as error:
+            return error
         regions = self._regions(question, picture, towers)
         if regions is None:
             return CallFailed("no face was found, so there are no regions")
@@ -156,3 +139,20 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
         path=path,
         folder=folder,
     )
+
+
+def read_saliency(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return regions and cells as tags; a map without mass has none."""
+    try:
+        data = json.loads(answer.raw)
+        shares = [
+            {"tag": name, "confidence": share} for name, share in data["shares"].items() if share is not None
+        ]
+        cells = [
+            {"tag": f"cell {y} {x}", "confidence": float(mass)}
+            for y, line in enumerate(data["grid"])
+            for x, mass in enumerate(line)
+        ]
+        return shares + cells if shares else []
+    except (ValueError, KeyError, TypeError):
+        raise Unreadable("not an answer of a saliency system") from None

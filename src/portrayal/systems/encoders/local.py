@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart, PortrayalError
+from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
 
 MEDIA = "application/x-float32"
@@ -23,6 +21,7 @@ class LocalEncoder(BaseSystem):
     """An encoder whose subclasses write `encode`. An answer without bytes says the word is not known."""
 
     batch: int = 4096
+    reader: str = "vector"
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
@@ -45,13 +44,14 @@ class LocalEncoder(BaseSystem):
         version = self.answered_version()
         return [Answer(pack(vector), MEDIA, version) for vector in vectors]
 
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the vector back; no bytes give no row, so the question's status is 'empty'."""
-        return [{"embedding": unpack(answer.raw)}] if answer.raw else []
-
     def _encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         with self._lock:  # several workers share one model
             return self.encode(texts)
+
+
+def read_vector(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Read the vector back; no bytes give no row, so the question's status is 'empty'."""
+    return [{"embedding": unpack(answer.raw)}] if answer.raw else []
 
 
 def pack(vector: np.ndarray | None) -> bytes:
@@ -73,12 +73,3 @@ def unpack(raw: bytes) -> list[float]:
     if not np.isfinite(vector).all():
         raise Unreadable("the vector holds NaN or infinity")
     return vector.tolist()
-
-
-def part_file(module: str, name: str, what: str, package: str) -> Path:
-    """Return a data file inside an installed package, found without running the package's code."""
-    spec = find_spec(module)
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        if (path := Path(place) / name).is_file():
-            return path
-    raise MissingPart(what, package)

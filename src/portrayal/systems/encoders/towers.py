@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question
 from portrayal.systems.encoders.embedding_cache import EmbeddingCache
-from portrayal.systems.encoders.local import MEDIA, pack, unpack
+from portrayal.systems.encoders.local import MEDIA, pack
 from portrayal.systems.encoders.pictures import Preparation, cut_file
 
 THREADS = 4  # Pillow resizes outside Python's lock but decodes JPEGs inside it, so more threads gain little
@@ -42,6 +41,7 @@ class TowerEncoder(BaseSystem):
     """An encoder of pictures and texts; its subclasses write `load`."""
 
     batch: int = 64
+    reader: str = "vector"
     model_hash: str = ""
     cache: Path | None = None
     decoders: int = 0  # processes that decode pictures; 0: threads
@@ -57,10 +57,6 @@ class TowerEncoder(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Encode the batch in another thread, so that the recorder stays awake."""
         return await asyncio.to_thread(self._answers, list(questions))
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the vector back."""
-        return [{"embedding": unpack(answer.raw)}] if answer.raw else []
 
     async def close(self) -> None:
         """Let go of the model, the decoders and the cache."""

@@ -1,4 +1,4 @@
-"""Images in answers: found in memory, opened in memory, never written."""
+"""Images in memory, never written: found in answers, opened, and handed over by a Python function that draws."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import base64
 import binascii
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.python_function import PythonFunction
 
 MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF", b"GIF8", b"BM")
 LARGEST = 4096 * 4096  # pixels
@@ -23,7 +27,7 @@ def found_image(raw: bytes, path: str = "") -> bytes:
     """
     if raw.startswith(MAGIC):
         return raw
-    from portrayal.systems.http import dig
+    from portrayal.systems.http import dig  # its HTTP client takes long to import
 
     value = dig(json.loads(raw), path)
     if isinstance(value, Mapping):
@@ -57,3 +61,21 @@ def as_png(picture: Any) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, format="PNG")
     return buffer.getvalue()
+
+
+@dataclass
+class DrawingFunction(PythonFunction):
+    """Calls a Python function that takes the prompt and returns image bytes, a PIL image, or None where it was blocked."""
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Call the function once per question."""
+        return [self._answer(await self._call(question)) for question in questions]
+
+    def _answer(self, reply: object) -> Answer:
+        if reply is None:
+            return Answer(b"", refused=True)
+        if isinstance(reply, bytes):
+            return Answer(reply, media="image")
+        if hasattr(reply, "save") and hasattr(reply, "size"):
+            return Answer(as_png(reply), media="image")
+        raise CallFailed(f"the function gave a {type(reply).__name__}, not an image")

@@ -50,10 +50,6 @@ class Pipeline(BaseSystem):
             self._pipeline = await asyncio.to_thread(self._open)
         return [await asyncio.to_thread(self._draw, question) for question in questions]
 
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Never called: a pipeline is read behind the gates."""
-        raise NotImplementedError
-
     def _open(self) -> Any:
         try:
             from diffusers import DiffusionPipeline

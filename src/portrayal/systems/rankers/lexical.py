@@ -1,4 +1,15 @@
-"""Lexical rankers: a document's score is the sum over query words of a weight fixed beforehand."""
+"""Lexical rankers: a document's score is the sum over query words of a weight fixed beforehand.
+
+BM25 [1]_ (Lucene's variant by default, and two older ones that differ in the weight of a word [2]_), query likelihood with
+Dirichlet smoothing [3]_, and tf-idf with the cosine [4]_.
+
+References
+----------
+.. [1] Robertson, Zaragoza (2009), The probabilistic relevance framework: BM25 and beyond.
+.. [2] Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?, ECIR.
+.. [3] Zhai, Lafferty (2001), A study of smoothing methods for language models applied to ad hoc retrieval, SIGIR.
+.. [4] Salton, Buckley (1988), Term-weighting approaches in automatic text retrieval.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +18,33 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from portrayal.errors import PortrayalError, check_name
 from portrayal.systems.rankers.base import Hits, best
 from portrayal.text.index import Index
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 COMMON = 0.2  # a word in more than this share of the documents is common
 
-Weigh = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+Array = NDArray[np.float64]
+Weigh = Callable[[NDArray[np.int64], NDArray[np.int64]], Array]
+
+# The weight of a word that occurs in f of n documents. Robertson's can fall below 0 for words in over half of the
+# documents, where it is held at 0.
+VARIANTS: dict[str, Callable[[int, Array], Array]] = {
+    "lucene": lambda n, f: np.log1p((n - f + 0.5) / (f + 0.5)),
+    "robertson": lambda n, f: np.log(np.maximum((n - f + 0.5) / (f + 0.5), 1.0)),
+    "atire": lambda n, f: np.log(n / f),
+}
 
 
-def counts_as_weights(ids: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def counts_as_weights(ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
     """Weigh a query's word by how often the query has it."""
     return counts.astype(np.float64)
 
@@ -36,7 +60,7 @@ class Lexical:
     index: Index
     weights: sparse.csc_array
     weigh: Weigh = counts_as_weights
-    shift: NDArray[np.float64] | None = None
+    shift: Array | None = None
 
     @property
     def documents(self) -> Sequence[str]:
@@ -44,13 +68,13 @@ class Lexical:
         return self.index.documents
 
     @cached_property
-    def common(self) -> dict[int, NDArray[np.float64]]:
+    def common(self) -> dict[int, Array]:
         """Weights of the words of many documents, one for every document: adding them is faster than looking up."""
         ids = np.flatnonzero(self.index.frequencies > COMMON * len(self.documents))
         rows = np.ascontiguousarray(self.weights[:, ids].toarray().T)
         return dict(zip(ids.tolist(), rows, strict=True))
 
-    def scores(self, query: str, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def scores(self, query: str, out: Array | None = None) -> Array:
         """Return every document's score; a document without any word of the query has 0, with `shift` -inf.
 
         `out` is room for the scores that is used again and again; by default it is made anew.
@@ -83,3 +107,70 @@ class Lexical:
         """Search one query after the other in the same room."""
         room, floor = np.empty(len(self.documents)), 0.0 if self.shift is None else -np.inf
         return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
+
+
+def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene") -> Lexical:
+    """Return a BM25 ranker.
+
+    The score of document d is the sum over query words w of idf(w) tf / (tf + k1 (1 - b + b |d| / mean |d|)),
+    with idf(w) = ln(1 + (n - df + 0.5) / (df + 0.5)). Lucene leaves out the factor k1 + 1, which changes no order;
+    'atire' keeps it.
+
+    Parameters
+    ----------
+    index
+        The index to search.
+    k1, b
+        Saturation of the count, and how much the length counts.
+    variant
+        'lucene', 'robertson' or 'atire'.
+    """
+    check_name(variant, VARIANTS, "BM25 variant")
+    if k1 < 0 or not 0 <= b <= 1:
+        raise PortrayalError(f"BM25 has k1 {k1} and b {b}. Expected k1 of at least 0 and b from 0 to 1.")
+    frequencies = index.frequencies.astype(np.float64)
+    with np.errstate(divide="ignore"):  # a stop word kept in the vocabulary occurs in no document
+        words = VARIANTS[variant](len(index.documents), frequencies)
+    lengths = k1 * (1 - b + b * index.lengths / max(index.lengths.mean(), 1.0))
+    weights = index.counts / (index.counts + lengths[index.postings])
+    weights *= np.repeat(words, index.frequencies) * (k1 + 1 if variant == "atire" else 1.0)
+    return Lexical(index, index.weighted(weights))
+
+
+def qlm(index: Index, mu: float = 2000.0) -> Lexical:
+    """Return a query-likelihood ranker.
+
+    log p(q | d), up to what is the same for every document, is the sum over query words w of
+    ln(1 + tf / (mu p(w))) + ln(mu / (|d| + mu)), p(w) being the word's share of the whole collection. Documents that
+    share no word with the query are not ranked.
+
+    Parameters
+    ----------
+    index
+        The index to search.
+    mu
+        How many words of the collection each document is smoothed with.
+    """
+    if mu <= 0:
+        raise PortrayalError(f"query likelihood has mu {mu}. Expected a number above 0.")
+    shares = index.totals / max(int(index.totals.sum()), 1)
+    weights = np.log1p(index.counts / (mu * np.repeat(shares, index.frequencies)))
+    return Lexical(index, index.weighted(weights), shift=np.log(mu / (index.lengths + mu)))
+
+
+def tfidf(index: Index) -> Lexical:
+    """Return a tf-idf ranker: weights (1 + ln tf) ln(n / df) for documents and queries, scaled to length 1.
+
+    A word of every document weighs ln(1 + 1/n), not 0, so that it still matches.
+    """
+    documents = len(index.documents)
+    words = np.log((documents + 1) / np.maximum(index.frequencies, 1))
+    weights = (1 + np.log(index.counts)) * np.repeat(words, index.frequencies)
+    lengths = np.sqrt(np.bincount(index.postings, weights**2, minlength=documents))
+    weights /= lengths[index.postings]
+
+    def weigh(ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
+        query = (1 + np.log(counts)) * words[ids]
+        return query / max(float(np.linalg.norm(query)), np.finfo(float).tiny)
+
+    return Lexical(index, index.weighted(weights), weigh)

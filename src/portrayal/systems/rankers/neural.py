@@ -9,16 +9,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.rankers.base import Hits
-from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.lexical import Lexical
+from portrayal.systems.rankers.lexical import Lexical, bm25
 from portrayal.systems.rankers.matches import QUERY_WORDS, Similarities, histograms, pictures, similarities
+from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection
 from portrayal.text.index import Index
 from portrayal.text.space import WordSpace
@@ -26,7 +26,6 @@ from portrayal.text.tokens import words
 
 if TYPE_CHECKING:
     from portrayal.systems.rankers.networks import Example
-    from portrayal.systems.rankers.registry import NeuralSettings
 
 VIEWS = {"drmm": histograms, "matchpyramid": pictures}
 
@@ -95,7 +94,7 @@ class Neural:
 
 
 def neural(
-    architecture: str, collection: Collection, index: Index, space: WordSpace, settings: Any
+    architecture: str, collection: Collection, index: Index, space: WordSpace, settings: NeuralSettings
 ) -> Neural:
     """Return a DRMM or MatchPyramid re-ranker over BM25; models are trained when it is asked to search."""
     try:

@@ -7,22 +7,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import Field
-
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.settings import Settings, validate
 from portrayal.systems.rankers.base import Ranker
-from portrayal.systems.rankers.bm25 import bm25
-from portrayal.systems.rankers.qlm import qlm
+from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
+from portrayal.systems.rankers.neural import neural
 from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
-from portrayal.systems.rankers.tfidf import tfidf
-from portrayal.systems.rankers.words import add, si
+from portrayal.systems.rankers.sentence import sentence
+from portrayal.systems.rankers.settings import (
+    Bm25Settings,
+    IndexSettings,
+    NeuralSettings,
+    QlmSettings,
+    RandomSettings,
+    SentenceSettings,
+    VectorSettings,
+)
+from portrayal.systems.rankers.words import add, ranking_space, si
 from portrayal.text.collections import Collection, read_collection
 from portrayal.text.collections.synthetic import REFERENCES
 from portrayal.text.index import Index, build_index
 from portrayal.text.index_store import load_index, save_index
+from portrayal.text.space import WordSpace
 from portrayal.text.tokens import stop_words
 
 
@@ -67,118 +75,39 @@ def fingerprint(path: Path) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()[:16]
 
 
-class Lexicality(Settings):
-    """What every ranker over the index has: the stop list."""
-
-    stop: Literal["lucene", "snowball", "none"] = "lucene"
-
-
-class Bm25Settings(Lexicality):
-    """Settings of BM25."""
-
-    k1: float = Field(1.2, ge=0)
-    b: float = Field(0.75, ge=0, le=1)
-    variant: Literal["lucene", "robertson", "atire"] = "lucene"
-
-
-class QlmSettings(Lexicality):
-    """Settings of query likelihood."""
-
-    mu: float = Field(2000.0, gt=0)
-
-
-class VectorSettings(Lexicality):
-    """Settings of the word-vector rankers; the vectors GSR is measured with are set elsewhere."""
-
-    vectors: str = "glove"
-    debias: Literal["none", "regular", "strong"] = "none"
-
-
-class SentenceSettings(Settings):
-    """Settings of the sentence-encoder ranker."""
-
-    encoder: str = "minilm"
-
-
-class NeuralSettings(VectorSettings):
-    """Settings of the neural re-rankers."""
-
-    candidates: int = Field(100, ge=2)  # how many of the first stage's results are ordered anew
-    folds: int = Field(5, ge=2)
-    epochs: int = Field(10, ge=1)
-    seed: int = 0
-
-
-class RandomSettings(Settings):
-    """Settings of the random ranker."""
-
-    seed: int = 0
-
-
 class Entry(NamedTuple):
-    """How a ranker is made, and from which settings."""
+    """How a ranker is made from a collection and settings, and the settings it takes."""
 
     make: Callable[[Searchable, Any], Ranker]
     settings: type[Settings]
-    about: str
 
 
-def _words(make: Callable[..., Ranker]) -> Callable[[Searchable, VectorSettings], Ranker]:
-    def maker(searchable: Searchable, settings: VectorSettings) -> Ranker:
-        from portrayal.systems.rankers.spaces import ranking_space
-
-        space = ranking_space(settings.vectors, settings.debias, searchable.folder)
-        return make(searchable.index(settings.stop), space)
-
-    return maker
+def _space(searchable: Searchable, settings: VectorSettings) -> WordSpace:
+    return ranking_space(settings.vectors, settings.debias, searchable.folder)
 
 
-def _sentence(searchable: Searchable, settings: SentenceSettings) -> Ranker:
-    from portrayal.systems.rankers.sentence import sentence
-
-    return sentence(searchable.collection, settings.encoder, searchable.track)
-
-
-def _neural(architecture: str) -> Callable[[Searchable, NeuralSettings], Ranker]:
-    def maker(searchable: Searchable, settings: NeuralSettings) -> Ranker:
-        from portrayal.systems.rankers.neural import neural
-        from portrayal.systems.rankers.spaces import ranking_space
-
-        space = ranking_space(settings.vectors, settings.debias, searchable.folder)
-        return neural(architecture, searchable.collection, searchable.index(settings.stop), space, settings)
-
-    return maker
+def _neural(architecture: str) -> Entry:
+    return Entry(
+        lambda s, o: neural(architecture, s.collection, s.index(o.stop), _space(s, o), o), NeuralSettings
+    )
 
 
-def _stereotyped(name: str) -> Callable[[Searchable, Settings], Ranker]:
-    return lambda searchable, settings: Stereotyped(searchable.collection, name)
+def _stereotyped(name: str) -> Entry:
+    return Entry(lambda s, o: Stereotyped(s.collection, name), Settings)
 
 
 RANKERS: dict[str, Entry] = {
-    "bm25": Entry(
-        lambda s, o: bm25(s.index(o.stop), o.k1, o.b, o.variant), Bm25Settings, "BM25, Lucene's variant"
-    ),
-    "qlm": Entry(
-        lambda s, o: qlm(s.index(o.stop), o.mu), QlmSettings, "query likelihood, Dirichlet smoothing"
-    ),
-    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop)), Lexicality, "tf-idf and the cosine"),
-    "add": Entry(_words(add), VectorSettings, "mean of word vectors"),
-    "si": Entry(_words(si), VectorSettings, "mean of word vectors weighted by self-information"),
-    "sentence": Entry(_sentence, SentenceSettings, "sentence encoder on ONNX Runtime"),
-    "drmm": Entry(_neural("drmm"), NeuralSettings, "DRMM over BM25, cross-validated by query"),
-    "matchpyramid": Entry(
-        _neural("matchpyramid"), NeuralSettings, "MatchPyramid over BM25, cross-validated by query"
-    ),
-    "perfect": Entry(
-        lambda s, o: Perfect(s.collection), Settings, "all and only the relevant documents, best first"
-    ),
-    "random": Entry(
-        lambda s, o: Random(s.index().documents, o.seed), RandomSettings, "documents in random order"
-    ),
-    **{
-        name: Entry(_stereotyped(name), Settings, f"{name} answers to the toy collections")
-        for name in REFERENCES
-    },
+    "bm25": Entry(lambda s, o: bm25(s.index(o.stop), o.k1, o.b, o.variant), Bm25Settings),
+    "qlm": Entry(lambda s, o: qlm(s.index(o.stop), o.mu), QlmSettings),
+    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop)), IndexSettings),
+    "add": Entry(lambda s, o: add(s.index(o.stop), _space(s, o)), VectorSettings),
+    "si": Entry(lambda s, o: si(s.index(o.stop), _space(s, o)), VectorSettings),
+    "sentence": Entry(lambda s, o: sentence(s.collection, o.encoder, s.track), SentenceSettings),
+    "drmm": _neural("drmm"),
+    "matchpyramid": _neural("matchpyramid"),
+    "perfect": Entry(lambda s, o: Perfect(s.collection), Settings),
+    "random": Entry(lambda s, o: Random(s.index().documents, o.seed), RandomSettings),
+    **{name: _stereotyped(name) for name in REFERENCES},
 }
 
 
@@ -196,6 +125,5 @@ def make_ranker(name: str, searchable: Searchable, settings: Mapping[str, Any] |
 
 def check_settings(name: str, settings: Mapping[str, Any] | None = None) -> Settings:
     """Return the typed settings of the ranker of this name; nothing is made."""
-    if name not in RANKERS:
-        raise PortrayalError(f"no ranker {name!r}.{nearest(name, RANKERS)} Known: {', '.join(RANKERS)}.")
+    check_name(name, RANKERS, "ranker")
     return validate(RANKERS[name].settings, settings or {}, f"ranker {name!r}")

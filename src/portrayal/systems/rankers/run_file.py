@@ -16,7 +16,6 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import read_run
 
@@ -34,10 +33,6 @@ class RunFile(BaseSystem):
         if self._lists is None:
             self._lists = _lists(read_run(self.path))
         return [Answer(json.dumps(self._lists.get(item.stimulus, [])).encode()) for item in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read documents, ranks and scores."""
-        return read_plain("ranker", answer)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RunFile:

@@ -21,7 +21,6 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.registry import check_settings, fingerprint, make_ranker, open_searchable
 from portrayal.systems.settings import SystemSettings
@@ -44,10 +43,6 @@ class RankerSystem(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Search all queries at once, in a thread."""
         return await asyncio.to_thread(self._answers, questions)
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read [document, score] pairs."""
-        return read_plain("ranker", answer)
 
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
         if self._ranker is None:
@@ -75,7 +70,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         raise PortrayalError(
             f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
         )
-    check_settings(settings.use, own)  # a misspelt setting is told before anything is recorded
+    check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
     return RankerSystem(
         **settings.fields(

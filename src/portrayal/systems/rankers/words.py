@@ -9,16 +9,39 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.systems.rankers.dense import Dense, unit_rows
+from portrayal.text.debias import debias
+from portrayal.text.direction import find_direction
 from portrayal.text.index import Index
+from portrayal.text.lexicons import read_lexicon
 from portrayal.text.space import WordSpace
+from portrayal.text.vector_sets import open_vectors
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # words multiplied at a time, so that their vectors are never copied whole
+
+
+def ranking_space(vectors: str = "glove", kind: str = "none", folder: Path | str = ".") -> WordSpace:
+    """Return a ranker's vectors, apart from those GSR is measured with, which are never changed.
+
+    `kind` is how the gender direction is taken out: 'none', 'regular' (neutralise and equalise) or 'strong' (every word).
+    """
+    space = open_vectors(vectors, folder)
+    if kind == "none":
+        return space
+    pairs = list(read_lexicon("gender_pairs").iter_rows())
+    direction = find_direction(space, pairs).vector
+    specific = read_lexicon("gender_specific")["word"]
+    equalize = list(read_lexicon("gender_equalize_pairs").iter_rows())
+    return debias(space, direction, kind, specific, equalize)
 
 
 def add(index: Index, space: WordSpace) -> Dense:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,19 +40,12 @@ class Rekognition(BaseSystem):
     """Asks DetectLabels."""
 
     remote: bool = True
+    reader: str = "rekognition"
     _client: Any = None
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Send one call per picture, in a thread because boto3 blocks."""
         return [await asyncio.to_thread(self._detect, question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read labels and their confidence."""
-        try:
-            labels = json.loads(answer.raw)["Labels"]
-            return [{"tag": label["Name"], "confidence": float(label["Confidence"])} for label in labels]
-        except (ValueError, KeyError, TypeError) as error:
-            raise Unreadable(f"not the form Rekognition promises: {type(error).__name__} {error}") from None
 
     def _detect(self, question: Question) -> Answer:
         picture = fit_picture(question, LIMITS)
@@ -92,7 +85,7 @@ def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
             MinConfidence=parameters["least_confidence"],
         )
     except exceptions.ClientError as error:
-        raise _told_apart(error) from None
+        raise _error_for(error) from None
     except (exceptions.NoCredentialsError, exceptions.NoRegionError) as error:
         raise PortrayalError(f"Amazon Rekognition: {error}. Set them as boto3 expects.") from None
     except (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError) as error:
@@ -101,7 +94,7 @@ def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
         raise OutcomeUnknown(f"sent, but no whole answer came back: {type(error).__name__}") from None
 
 
-def _told_apart(error: Any) -> Exception:
+def _error_for(error: Any) -> Exception:
     code = error.response.get("Error", {}).get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     message = f"{code}: {error.response.get('Error', {}).get('Message', '')}"
@@ -126,3 +119,12 @@ def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
             parameters={**DEFAULTS, **settings.parameters},
         )
     )
+
+
+def read_labels(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Read labels and their confidence."""
+    try:
+        labels = json.loads(answer.raw)["Labels"]
+        return [{"tag": label["Name"], "confidence": float(label["Confidence"])} for label in labels]
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable(f"not the form Rekognition promises: {type(error).__name__} {error}") from None

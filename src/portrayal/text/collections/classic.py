@@ -83,7 +83,7 @@ def _starred(lines: Iterator[str]) -> Iterator[Document]:
 
 
 def _read_rel(path: Path) -> Qrels:
-    """Read judgments in any of the four classic shapes, told apart over the whole file."""
+    """Read judgments in any of the four classic shapes; the whole file decides which."""
     rows = [line.split() for _, line in read_lines(path)]
     qrels = Qrels()
     for row in rows:

@@ -1,4 +1,4 @@
-"""Which reader reads what: the form of a collection is told by the files that are there."""
+"""Which reader reads what: the files that are there decide the form of a collection."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
         forms = "; ".join(f"{name}: {known.about}" for name, known in FORMS.items())
         raise PortrayalError(f"{path} is no collection of a known form ({forms}).")
     collection = FORMS[chosen].read(path)
-    next(collection.documents())  # an empty collection or a file that cannot be read is told at once
+    next(collection.documents())  # an empty collection or a file that cannot be read fails at once
     return collection
 
 

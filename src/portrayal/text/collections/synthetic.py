@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name
 from portrayal.text.collections.collection import Collection, collection_of
 from portrayal.text.collections.runs import run_table
 from portrayal.text.lexicons import READ_AS, read_lexicon
@@ -108,10 +108,7 @@ GENERATED: dict[str, Callable[[], Collection]] = {
 
 def generated_collection(name: str) -> Collection:
     """Return the generated collection of this name."""
-    if name not in GENERATED:
-        raise PortrayalError(
-            f"no generated collection {name!r}.{nearest(name, GENERATED)} Known: {', '.join(GENERATED)}."
-        )
+    check_name(name, GENERATED, "generated collection")
     return GENERATED[name]()
 
 
@@ -122,8 +119,7 @@ def reference_run(collection: Collection, system: str, words: Words | None = Non
     stereotypical one with those of the other, the neutral one with all; always in the same order for every
     query.
     """
-    if system not in REFERENCES:
-        raise PortrayalError(f"no reference system {system!r}. Known: {', '.join(REFERENCES)}.")
+    check_name(system, REFERENCES, "reference system")
     words = words or paper_words()
     if any(query not in words.jobs for query in collection.queries):
         raise PortrayalError(

@@ -65,7 +65,7 @@ def crop(picture: Any, similarity: Similarity, size: int = SIZE) -> np.ndarray:
     return np.asarray(padded.transform((size, size), Image.Transform.AFFINE, data, Image.Resampling.BICUBIC))
 
 
-def turned_away(landmarks: np.ndarray) -> float:
+def head_turn(landmarks: np.ndarray) -> float:
     """Return how far the nose lies from the middle of eyes and mouth, in eye distances: 0 is frontal.
 
     A head turned by 20 degrees gives about 0.15, a profile 0.5 and more.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name, nearest
 
 RACES = ("White", "Black", "East Asian", "Southeast Asian", "Indian", "Latino_Hispanic", "Middle Eastern")
 ADULT_AGES = ("20-29", "30-39", "40-49", "50-59", "60-69", "more than 70")
@@ -85,8 +85,7 @@ def clamp_age(vector: np.ndarray) -> np.ndarray:
 
 def one_race(name: str) -> np.ndarray:
     """Return the weights of a single named group."""
-    if name not in RACES:
-        raise PortrayalError(f"no race pole {name!r}.{nearest(name, RACES)} Known: {', '.join(RACES)}.")
+    check_name(name, RACES, "race pole")
     return np.eye(len(RACES))[RACES.index(name)]
 
 

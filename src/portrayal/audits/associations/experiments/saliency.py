@@ -123,7 +123,7 @@ def _grid(one: pl.DataFrame) -> np.ndarray:
     return grid
 
 
-def _charts(measured: Measured) -> list[Chart]:
+def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
     from portrayal.report.charts import bars_with_intervals
     from portrayal.report.silhouette import strip
 
@@ -144,7 +144,7 @@ def _charts(measured: Measured) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured) -> list[Finding]:
+def _findings(measured: Measured, settings: SaliencyStudySettings) -> list[Finding]:
     return say_each(measured, _sentence, pl.col("measure") == "saliency_difference")
 
 

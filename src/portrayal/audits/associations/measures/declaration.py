@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -41,6 +41,12 @@ class AssociationTest:
     def items(self, name: str) -> Sequence[Item]:
         """Return the members of one of the sets x, y, a, b."""
         return {"x": self.x, "y": self.y, "a": self.a, "b": self.b}[name]
+
+
+def declared_test(plain: Mapping[str, Any]) -> AssociationTest:
+    """Return a test from plain data, as a run keeps it."""
+    sets = {name: [Item(**item) for item in plain[name]] for name in SETS}
+    return AssociationTest(**{**plain, **sets})
 
 
 class TestSettings(Protocol):

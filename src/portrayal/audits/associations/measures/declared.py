@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings
+from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings, declared_test
 from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.errors import PortrayalError
@@ -35,7 +35,7 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
         One row a system and test (`eat` or `scweat`, and `eat_unpaired` where people repeat), and the tables
         `tests` (what was declared), `missing` (stimuli without a vector) and `specifications`.
     """
-    tests: Sequence[AssociationTest] = evidence.inputs["tests"]
+    tests = [declared_test(test) for test in evidence.inputs["tests"]]
     rows: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
     specified: list[dict[str, Any]] = []

@@ -168,7 +168,7 @@ def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, 
         yield rate.map(lambda end: 1000 * end).row(
             measure,
             group=f"{group}, {condition}",
-            n_missing=int(people["missing"].sum()),
+            n_missing=_missing(cells, condition),
             unit=UNIT,
             note=note if people["count"].sum() else NEVER,
         )
@@ -191,7 +191,7 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
         group=group,
         contrast=f"{condition} / {baseline}",
         p=test.p if test else None,
-        n_missing=sum(int(both[name].sum()) for name in ("missing", "missing_base")),
+        n_missing=_missing(cells, condition, baseline),
         unit="ratio",
         note=f"{note} ({test.method})" if test else note,
     )
@@ -208,5 +208,10 @@ def _lone_person(both: pl.DataFrame) -> str:
 
 def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
     chosen = cells.filter(pl.col("condition") == condition).group_by("person")
-    sums = chosen.agg(pl.col("count", "captions", "missing").sum())
+    sums = chosen.agg(pl.col("count", "captions").sum())
     return sums.filter(pl.col("captions") > 0).sort("person")
+
+
+def _missing(cells: pl.DataFrame, *conditions: str) -> int:
+    """Count the captions that are missing, also those of people who have no caption at all."""
+    return int(cells.filter(pl.col("condition").is_in(conditions))["missing"].sum())

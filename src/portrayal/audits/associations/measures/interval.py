@@ -61,6 +61,12 @@ def effect_interval(
     draws, seed, level
         Bootstrap samples, their seed, and the level.
     """
+    if np.mean(x) < np.mean(
+        y
+    ):  # one draw for both ways of naming the sides, so that swapping them only turns the sign
+        people = None if clusters is None else np.roll(np.asarray(clusters), len(y))
+        d, low, high = effect_interval(y, x, clusters=people, draws=draws, seed=seed, level=level)
+        return Estimate(-d, -high, -low)
     pooled = np.concatenate([x, y])
     spread = pooled.std()
     if spread <= 1e-12 * np.abs(pooled).max():

@@ -12,7 +12,6 @@ from typing import Any
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.settings import SystemSettings
 
 BLOCKED = ("filtered", "refused", "blocked")
@@ -39,10 +38,6 @@ class LabelTable(BaseSystem):
         if self._rows is None:
             self._rows = self._read_rows()
         return [self._look_up(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the labels back."""
-        return read_plain("generator", answer)
 
     def _read_rows(self) -> dict[str, dict[str, Any]]:
         from portrayal.audits.associations.datasets.label_tables import label_table

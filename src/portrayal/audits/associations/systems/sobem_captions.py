@@ -10,12 +10,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.plain import read_plain
 from portrayal.systems.settings import SystemSettings
 
 
@@ -38,10 +36,6 @@ class SobemCaptions(BaseSystem):
         if self._captions is None:
             self._captions = read_captions(self.path)
         return [self._look_up(question) for question in questions]
-
-    def read(self, answer: Answer) -> list[dict[str, Any]]:
-        """Read the captions back."""
-        return read_plain("captioner", answer)
 
     def _look_up(self, question: Question) -> Answer | Exception:
         captions = (self._captions or {}).get(question.stimulus)

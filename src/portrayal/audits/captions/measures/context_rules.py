@@ -11,7 +11,6 @@ References
 from __future__ import annotations
 
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.stats.estimate import Estimate
 from portrayal.text import wordnet
+from portrayal.text.lexicons import FOLDER
 
 QUANTITY = "any context-specific harm"
 UNLISTED = (".unknown", ".prep")  # words WordNet does not have
@@ -65,14 +65,21 @@ class Rules(Settings):
     rules: list[Rule] = Field(min_length=1)
 
 
-def read_rules(path: Path | None = None) -> list[Rule]:
-    """Read a rule file, or the four rules of the paper."""
-    source = path or Path(str(files("portrayal.text") / "lexicons" / "caption_rules.toml"))
+def rules_text(path: Path) -> str:
+    """Read a rule file and check it; its text is what a run keeps."""
     try:
-        data = tomllib.loads(source.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        read_rules(text, path.name)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PortrayalError(f"{source} cannot be read as a rule file: {error}.") from None
-    rules = validate(Rules, data, source.name).rules
+        raise PortrayalError(f"{path} cannot be read as a rule file: {error}.") from None
+    return text
+
+
+def read_rules(text: str | None = None, name: str = "the rules") -> list[Rule]:
+    """Return the rules of a TOML text, or the four rules of the paper."""
+    shipped = FOLDER / "caption_rules.toml"
+    data = tomllib.loads(shipped.read_text(encoding="utf-8") if text is None else text)
+    rules = validate(Rules, data, name).rules
     for rule in rules:
         for synset in rule.under:
             wordnet.load().number(synset)

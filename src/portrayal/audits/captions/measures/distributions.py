@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
@@ -29,6 +28,9 @@ from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, chang
 from portrayal.audits.captions.measures.tuple_differences import differing_tuples
 from portrayal.stats.dealt_groups import largest_difference_p
 from portrayal.stats.squared_distance import LEAST_ROWS, squared_distance
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 UNIT = "summed squared differences of shares"
 
@@ -144,6 +146,8 @@ def _change_row(
     axis: str,
     pair: tuple[str, str],
 ) -> dict[str, Any]:
+    from scipy import sparse
+
     signs = np.repeat([1.0, -1.0], [len(now.tuples), len(then.tuples)])
     stacked = sparse.hstack([now.matrix, then.matrix], format="csr")
     changed = int((abs(moved[flags >= 0]).sum(axis=1) > 1e-9).sum())

@@ -35,7 +35,7 @@ def compare(
         The other choices.
     """
     options = options or Options()
-    changed = replace(options, lists={**options.lists, name: path})
+    changed = replace(options, lists={**options.lists, name: read_list(name, path)})
     before, after = (_rows(technique, stages, chosen) for chosen in (options, changed))
     joined = before.join(after, on=_KEY, how="full", coalesce=True, suffix="_changed", nulls_equal=True)
     return joined.with_columns((pl.col("value_changed") - pl.col("value")).alias("change"))

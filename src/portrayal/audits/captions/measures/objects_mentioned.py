@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
@@ -175,6 +174,8 @@ def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Est
 
     A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
     """
+    from scipy import stats
+
     if len(again) < 2 or free < 1:
         return Estimate(value)
     half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))

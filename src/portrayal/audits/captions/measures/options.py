@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 
@@ -29,13 +28,10 @@ class Options:
     permutations: int = 999
     least_images: int = 5  # a tuple rarer than this is not compared
     seed: int = 0
-    rules: Path | None = None
+    rules: str | None = None  # a user's rules (TOML) in place of those of the paper
     show_demeaning: bool = False
-    lists: dict[str, Path] = field(default_factory=dict)  # a user's file in place of a list that ships
-    tables: dict[str, pl.DataFrame] = field(default_factory=dict)  # or a table already read
+    lists: dict[str, pl.DataFrame] = field(default_factory=dict)  # a user's list in place of one that ships
 
     def word_list(self, name: str) -> pl.DataFrame:
         """Return a word list: the user's where there is one."""
-        if name in self.tables:
-            return self.tables[name]
-        return read_list(name, self.lists.get(name))
+        return self.lists[name] if name in self.lists else read_list(name)

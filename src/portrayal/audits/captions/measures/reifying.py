@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, row
@@ -116,6 +115,8 @@ def _p(area: float, chance: Chance) -> float:
     Dealt areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
     expansion takes that out. It was made for moderate values and is held beyond three spreads.
     """
+    from scipy import stats
+
     z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / DEALS))
     z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
     return float(stats.t.sf(z, DEALS - 1))
@@ -151,6 +152,8 @@ class Chance(NamedTuple):
 
 def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
     """Deal the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
+    from scipy import stats
+
     rng = np.random.default_rng([seed, 1])
     deals = [rng.permutation(outcome) for _ in range(DEALS)]
     areas = [

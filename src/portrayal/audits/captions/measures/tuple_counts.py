@@ -7,14 +7,17 @@ terms are left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person, people_mentioned
 from portrayal.audits.captions.measures.stages import Stages
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 KINDS = ("object", "attribute", "relation")
 
@@ -31,12 +34,14 @@ class Counts:
 def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     """Return the tuples of the captions that mention a person; those in too few images are left out."""
     name = f"{stage} {kind} {options.least_images}"
-    if options.lists or options.tables:  # the user's lists are not part of the name
+    if options.lists:  # the user's lists are not part of the name
         return _count(stages, stage, kind, options)
     return stages.once("tuples", name, lambda _: _count(stages, stage, kind, options))
 
 
 def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
+    from scipy import sparse
+
     said = stages.at(stage, kind).join(people_mentioned(stages, stage), on=["image", "caption"])
     said = _neutral(said, kind, options)
     each = said.select("image", "caption", "tuple").unique().group_by("image", "tuple").len()
@@ -93,6 +98,8 @@ def _only(counts: Counts, images: list[str]) -> Counts:
 
 def change(now: Counts, then: Counts) -> sparse.csr_matrix:
     """Return images x tuples of either: the share at one stage minus that at the other, over the same images."""
+    from scipy import sparse
+
     tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
     moved = []
     for counts in (now, then):

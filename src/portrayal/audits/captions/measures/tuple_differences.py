@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
-from scipy import sparse, stats
 
 from portrayal.audits.captions.measures.tuple_counts import Counts
 from portrayal.stats.dealt_groups import column_moments
 from portrayal.stats.multiplicity import adjust
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MOST = 30
 
@@ -20,6 +24,8 @@ def differing_tuples(
 
     The interval is Welch's.
     """
+    from scipy import stats
+
     first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]
     mean_a, var_a = _moments(first)
     mean_b, var_b = _moments(second)

@@ -7,15 +7,12 @@ IV to VI darker.
 
 from __future__ import annotations
 
-import json
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from portrayal.audits.contexts.datasets.people_folder import PEOPLE
-from portrayal.errors import MissingPart
+from portrayal.vision.faces.generated import generated_people
 
 LIGHTER = ("I", "II", "III")
 
@@ -28,26 +25,20 @@ def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     picture
         Which of the package's pictures: studio_portrait, studio_posture, ...
     """
-    found = find_spec("openpeople")
-    if found is None or found.origin is None:
-        raise MissingPart("the people that come with the contexts audit", "openpeople==0.1.2")
-    folders = sorted((Path(found.origin).parent / "data" / "curated").glob("P*"))
-    rows = [_person(folder, picture) for folder in folders]
+    rows = [_person(*described, picture) for described in generated_people()]
     return pl.DataFrame(rows).select(*PEOPLE, pl.exclude(*PEOPLE))
 
 
-def _person(folder: Path, picture: str) -> dict[str, Any]:
-    described = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
-    known = described["character_details"]["demographics"]
-    skin = known["skin_tone"].removeprefix("Fitzpatrick ").strip()
+def _person(name: str, assets: Path, labels: dict[str, str], picture: str) -> dict[str, str]:
+    skin = labels["skin_tone"].removeprefix("Fitzpatrick ").strip()
     return {
-        "person": described["person_id"],
-        "file": str(folder / "assets" / f"{picture}.jpg"),
+        "person": name,
+        "file": str(assets / f"{picture}.jpg"),
         "source": "openpeople 0.1.2, generated",
         "license": "MIT",
         "consent": "generated",
-        "gender": known["sex"],
+        "gender": labels["sex"],
         "skin": "lighter" if skin in LIGHTER else "darker",
         "skin_type": skin,
-        "age": known["age_range"],
+        "age": labels["age_range"],
     }

@@ -31,7 +31,7 @@ def load_people(
     consent
         How the people agreed. Empty keeps the pictures on this machine.
     """
-    frame = read_people(table)
+    frame = read_person_table(table)
     folder = Path(table).parent
     if "file" not in frame.columns:
         frame = frame.with_columns(
@@ -48,7 +48,7 @@ def load_people(
     return frame.select(*PEOPLE, pl.exclude(*PEOPLE))
 
 
-def read_people(table: Path | str) -> pl.DataFrame:
+def read_person_table(table: Path | str) -> pl.DataFrame:
     """Read a people CSV; the id becomes `person`, every other column stays text."""
     path = Path(table)
     frame = read_csv(path, "a CSV of people")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.people import (
     condition,
@@ -134,6 +133,8 @@ def _overall(
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
+    from scipy import stats
+
     value = float(np.mean([share.value for share in groups]))
     influence = np.mean([share.influence for share in groups], axis=0)
     error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.descriptions import levels_of
 from portrayal.audits.contexts.measures.people import (
@@ -59,6 +58,8 @@ def congruence_scores(answered: pl.DataFrame, stereotypes: Mapping[str, str]) ->
 
 
 def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> dict[str, Any]:
+    from scipy import stats
+
     spread = scores.std(ddof=1) if len(scores) > 1 else 0.0
     p = float(stats.ttest_1samp(scores, 0).pvalue) if spread > 1e-12 else np.nan
     each = round(placed.height / max(placed["person"].n_unique(), 1))
@@ -149,6 +150,8 @@ def _overall_row(
 
 def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
     """Return the plain mean of group means with Welch-Satterthwaite ends and p."""
+    from scipy import stats
+
     n = sum(map(len, groups))
     if len(groups) < 2 or min(map(len, groups)) < 2:
         return Estimate(n=n, note="not tested: fewer than two people in a group, or one group only")

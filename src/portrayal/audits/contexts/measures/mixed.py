@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.audits.contexts.measures.descriptions import cosine_distance, levels_of
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
@@ -122,6 +121,8 @@ def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
 
 
 def _coefficient(fitted: Fitted | None, place: int, df: int) -> Estimate:
+    from scipy import stats
+
     if fitted is None or df < 1 or fitted.errors[place] <= 0:
         return Estimate()
     value, error = fitted.coefficients[place], fitted.errors[place]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
@@ -73,6 +72,8 @@ def _median(place: str, who: str, kept: pl.DataFrame, lost: int, wrong: int) -> 
 
 def median(values: np.ndarray, level: float = 0.95) -> Estimate:
     """Return the median and the order statistics around it that hold it with at least `level` chance."""
+    from scipy import stats
+
     n = len(values)
     if n == 0:
         return Estimate(n=0)

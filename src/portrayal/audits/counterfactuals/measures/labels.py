@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
-from importlib.resources import files
+
+from portrayal.text.lexicons import read_lexicon
 
 
 @cache
 def plain_concepts() -> frozenset[str]:
     """Return the listed concepts that say nothing of a person's role: face, skin, red color ... (lower case)."""
-    return frozenset(row["label"] for row in _rows("plain_concepts.csv"))
+    return frozenset(read_lexicon("plain_concepts")["label"])
 
 
 @cache
 def occupation_groups() -> dict[str, str]:
     """Return the group of each listed occupation label (lower case)."""
-    return {row["label"]: row["group"] for row in _rows("occupation_groups.csv")}
+    return dict(read_lexicon("occupation_groups").select("label", "group").iter_rows())
 
 
 def is_plain(label: str) -> bool:
@@ -27,8 +27,3 @@ def is_plain(label: str) -> bool:
 def occupation_group(label: str) -> str | None:
     """Return the occupation group of a label, or None."""
     return occupation_groups().get(label.strip().lower())
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    text = (files("portrayal.text") / "lexicons" / name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))

@@ -94,7 +94,10 @@ def _label_columns(found: BlockSlopes) -> pl.DataFrame:
             "plain": [is_plain(label) for label in block.labels],
             "occupation": [occupation_group(label) for label in block.labels],
         },
-        schema_overrides={
+        schema_overrides={  # a system that answers nothing has no labels to tell the types by
+            "system": pl.String,
+            "attribute": pl.String,
+            "n": pl.Int64,
             "label": pl.String,
             "occupation": pl.String,
             "passes_paper": pl.Boolean,

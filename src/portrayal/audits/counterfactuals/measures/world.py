@@ -9,19 +9,18 @@ References
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy import optimize, special, stats
+from polars import selectors
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 from portrayal.tables import finite
+from portrayal.text.lexicons import read_lexicon
 
 
 class Line(NamedTuple):
@@ -36,25 +35,16 @@ class Line(NamedTuple):
 
     def share_at(self, labour: float) -> float:
         """Return the search share the line gives where the workforce has this share."""
-        return float(special.expit(self.intercept + self.slope * (labour - 0.5)))
+        return float(1 / (1 + np.exp(-(self.intercept + self.slope * (labour - 0.5)))))
 
 
 def shipped_table(name: str) -> pl.DataFrame:
     """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
-    text = (files("portrayal.text") / "lexicons" / f"{name}.csv").read_text(encoding="utf-8")
-    return pl.DataFrame(list(csv.DictReader(text.splitlines())), infer_schema_length=None).with_columns(
-        pl.col(column).cast(pl.Float64)
-        for column in (
-            "bls_n",
-            "bls_women",
-            "bls_p_women",
-            "search_n",
-            "search_women",
-            "search_p_women",
-            "slope",
-            "share",
-        )
-        if column in text.partition("\n")[0].split(",")
+    numbers = selectors.starts_with("bls_", "search_") | selectors.by_name(
+        "slope", "share", require_all=False
+    )
+    return read_lexicon(name).with_columns(
+        (numbers - selectors.by_name("search_term", require_all=False)).cast(pl.Float64)
     )
 
 
@@ -191,6 +181,8 @@ def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Lin
     The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
     above 4 exaggerates, since the identity has slope 4 at one half.
     """
+    from scipy import optimize, special
+
     design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
     share, weight = np.asarray(search, dtype=float), np.asarray(n, dtype=float)
 
@@ -227,6 +219,8 @@ def gaps(search: pl.DataFrame) -> pl.DataFrame:
 
 def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
     """Return Pearson's r with Fisher's interval and its two-sided p; pairs with a NaN are left out."""
+    from scipy import stats
+
     both = np.isfinite(x) & np.isfinite(y)
     n = int(both.sum())
     if n < 4 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:

@@ -1,7 +1,7 @@
 """The measures of the search audit: genderedness, GSR and its companions. Docs: docs/search.md."""
 
 from portrayal.audits.search.measures.arab import rank_bias
-from portrayal.audits.search.measures.bags import Bags, bags_of
+from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.entities import (
     compare_gaps,
     count_mentions,
@@ -30,7 +30,6 @@ __all__ = [
     "History",
     "Relative",
     "Slope",
-    "bags_of",
     "compare_gaps",
     "correlate",
     "count_mentions",

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import check_name
 
 MAGNITUDES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "count": lambda counts: counts,
@@ -42,8 +42,7 @@ def rank_bias(counts: np.ndarray, magnitude: str = "log", cutoff: int = 10) -> f
     >>> rank_bias(np.array([[2, 0], [0, 1]]), "count")  # RaB_1 = 2, RaB_2 = (2 - 1) / 2
     1.25
     """
-    if magnitude not in MAGNITUDES:
-        raise PortrayalError(f"no magnitude {magnitude!r}. Known: {', '.join(MAGNITUDES)}.")
+    check_name(magnitude, MAGNITUDES, "magnitude")
     sizes = MAGNITUDES[magnitude](np.asarray(counts[:cutoff], dtype=np.float64))
     if not len(sizes):
         return float("nan")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from portrayal.errors import PortrayalError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BLOCK = 20_000  # terms multiplied at a time, so that a product never copies the whole matrix
 
@@ -74,20 +77,3 @@ class Bags:
         for start in range(0, len(self.words), BLOCK):
             total += self.counts[:, start : start + BLOCK] @ weights[start : start + BLOCK]
         return total
-
-
-def bags_of(documents: Mapping[str, Sequence[str]]) -> Bags:
-    """Return the bags of documents given as lists of words.
-
-    Examples
-    --------
-    >>> bags_of({"d1": ["a", "b", "a"]}).counts.toarray().tolist()
-    [[2, 1]]
-    """
-    words = list(dict.fromkeys(word for text in documents.values() for word in text))
-    column = {word: position for position, word in enumerate(words)}
-    rows = [row for row, text in enumerate(documents.values()) for _ in text]
-    columns = [column[word] for text in documents.values() for word in text]
-    entries = (np.ones(len(rows), dtype=np.int32), (rows, columns))
-    counts = sparse.coo_array(entries, shape=(len(documents), len(words))).tocsc()
-    return Bags(list(documents), words, counts)

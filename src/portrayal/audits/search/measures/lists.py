@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.errors import PortrayalError
-from portrayal.text.inflection import forms
+from portrayal.errors import check_name
+from portrayal.text import wordnet
 
 # Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
 DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -36,8 +36,7 @@ def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
     >>> rank_weights(3).round(4).tolist()
     [1.0, 0.6309, 0.5]
     """
-    if discount not in DISCOUNTS:
-        raise PortrayalError(f"no rank discount {discount!r}. Known: {', '.join(DISCOUNTS)}.")
+    check_name(discount, DISCOUNTS, "rank discount")
     return DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
 
 
@@ -73,7 +72,7 @@ def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -
 
 def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
     """Return, per query, the columns of the terms to leave out of its documents: its words and their inflected forms."""
-    reach = forms if inflected else (lambda word: frozenset((word,)))
+    reach = wordnet.load().inflected if inflected else (lambda word: frozenset((word,)))
     return [bags.columns(set().union(*map(reach, words))) for words in queries]
 
 

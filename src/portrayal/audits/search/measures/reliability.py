@@ -8,7 +8,6 @@ References
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.estimate import Estimate
 
@@ -27,6 +26,8 @@ def correlate(
     seed, draws
         Of the bootstrap (percentiles).
     """
+    from scipy import stats
+
     usable = ~(np.isnan(first) | np.isnan(second))
     x, y = first[usable], second[usable]
     missing = int(np.sum(~usable))

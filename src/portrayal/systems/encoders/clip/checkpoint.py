@@ -6,7 +6,6 @@ guessed: a folder's config says it, a bare file needs the architecture's name, a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from torch import Tensor
 from portrayal.errors import PortrayalError
 from portrayal.systems.encoders.clip.network import Clip
 from portrayal.systems.encoders.clip.sizes import Size, get_size, size_of_weights
+from portrayal.tables import read_json
 
 WEIGHTS = (
     "open_clip_model.safetensors",
@@ -96,22 +96,14 @@ def read_weights(file: Path) -> dict[str, Tensor]:
 
 def read_declared(folder: Path, file: Path) -> Declared:
     """Read what the folder's config says."""
-    ours = _metadata(file)
     if (folder / "open_clip_config.json").is_file():
-        given = json.loads((folder / "open_clip_config.json").read_text(encoding="utf-8")).get(
-            "model_cfg", {}
-        )
-        width = given.get("vision_cfg", {}).get("width", 0)
-        heads = (
-            width // given["vision_cfg"]["head_width"]
-            if given.get("vision_cfg", {}).get("head_width")
-            else None
-        )
-        text_heads = given.get("text_cfg", {}).get("heads")
-        return Declared("quick" if given.get("quick_gelu") else "exact", heads, text_heads)
+        given = read_json(folder / "open_clip_config.json", "a config").get("model_cfg", {})
+        vision, text = given.get("vision_cfg", {}), given.get("text_cfg", {})
+        heads = vision.get("width", 0) // vision["head_width"] if vision.get("head_width") else None
+        return Declared("quick" if given.get("quick_gelu") else "exact", heads, text.get("heads"))
     if file.parent == folder and (folder / "config.json").is_file():
-        return _transformers_config(json.loads((folder / "config.json").read_text(encoding="utf-8")))
-    return Declared(gelu=ours.get("gelu"))
+        return _transformers_config(read_json(folder / "config.json", "a config"))
+    return Declared(gelu=_metadata(file).get("gelu"))
 
 
 def _transformers_config(given: Mapping[str, Any]) -> Declared:

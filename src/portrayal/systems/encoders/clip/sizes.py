@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ SIZES: dict[str, Size] = {
 
 def get_size(name: str) -> Size:
     """Return an architecture by name."""
-    if name not in SIZES:
-        raise PortrayalError(f"no CLIP {name!r}.{nearest(name, SIZES)} Known: {', '.join(SIZES)}.")
+    check_name(name, SIZES, "CLIP")
     return SIZES[name]
 
 

@@ -1,7 +1,7 @@
 """CLIP's tokens: byte-pair encoding of lower-cased text between a start and an end token.
 
-The vocabulary comes from the model's folder (tokenizer.json) or from the package `open-clip-torch`, of which only the
-data file is read. A text longer than the context is an error: cutting it would encode another text.
+The vocabulary comes from the model's folder (tokenizer.json) or is the one that ships. A text longer than the context is an
+error: cutting it would encode another text.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import MissingPart, PortrayalError
+from portrayal.errors import PortrayalError
 
+VOCABULARY = Path(__file__).parents[1] / "vocabularies" / "clip_merges.txt.gz"
 START, END = "<|startoftext|>", "<|endoftext|>"
 PIECES = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 MERGES = 49152 - 256 - 2  # the vocabulary less single bytes and the two special tokens
@@ -74,12 +74,7 @@ def folder_tokens(folder: Path, context: int = 77) -> Tokens:
 @cache
 def standard_tokens(context: int = 77) -> Tokens:
     """Return the tokens all of OpenAI's and most of OpenCLIP's models share."""
-    spec = find_spec("open_clip")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(place) / "bpe_simple_vocab_16e6.txt.gz"
-        if path.is_file():
-            return _wrap(build_tokenizer(*read_merges(path)), context)
-    raise MissingPart("CLIP's text vocabulary", "open-clip-torch")
+    return _wrap(build_tokenizer(*read_merges(VOCABULARY)), context)
 
 
 def read_merges(path: Path) -> tuple[dict[str, int], list[tuple[str, ...]]]:

@@ -1,4 +1,4 @@
-"""Run every calibration and write its figures into the documentation: `python -m portrayal.runs.calibration_pages`.
+"""Run every calibration and write its figures into the documentation: `python scripts/calibration_pages.py`.
 
 The block between the two comments of `docs/STEM.md` is replaced, so that no figure there is typed by hand.
 """
@@ -55,7 +55,7 @@ def _around(page: Path) -> tuple[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Calibrate the stems named (all by default) and rewrite their pages."""
-    parser = argparse.ArgumentParser(prog="portrayal.runs.calibration_pages", description=__doc__)
+    parser = argparse.ArgumentParser(prog="calibration_pages.py", description=__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="runs a condition")
     parser.add_argument(
         "--stem", action="append", choices=list(CALIBRATIONS), help="one stem; may be repeated"

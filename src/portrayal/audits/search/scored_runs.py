@@ -30,7 +30,7 @@ INSTRUMENT = "instrument"  # the system column of rows that are about the ruler,
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialResult:
     """What one part of the measure adds: result rows, tables for charts, warnings."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -49,8 +49,8 @@ class Ruler:
 
 
 @dataclass(frozen=True)
-class Material:
-    """Everything the parts of the measure work on."""
+class ScoredRuns:
+    """The ranked lists of every system, scored with every ruler: what all parts of the measure work on."""
 
     settings: SearchSettings
     history: History
@@ -59,12 +59,10 @@ class Material:
     rulers: Mapping[str, Ruler]
     systems: list[str]  # as the study names them
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
-    heard: Mapping[
-        str, frozenset[str]
-    ]  # the queries a system answered; an empty list is an answer, a failure is none
-    tables: Mapping[
-        str, Mapping[str, pl.DataFrame]
-    ]  # ruler to system to `score_history` table, references included
+    # The queries a system answered; an empty list is an answer, a failure is none.
+    answered: Mapping[str, frozenset[str]]
+    # Ruler to system to `score_history` table, references included.
+    tables: Mapping[str, Mapping[str, pl.DataFrame]]
     seed: int
 
     @property
@@ -88,7 +86,7 @@ class Material:
         return self.history.cut(lists)
 
 
-def make_material(evidence: Evidence, settings: SearchSettings) -> Material:
+def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     """Score the answers of every system with every set of measuring vectors."""
     history: History = evidence.inputs["history"]
     runs = _runs(evidence.responses)
@@ -100,11 +98,13 @@ def make_material(evidence: Evidence, settings: SearchSettings) -> Material:
     tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
     first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
-    heard = {name: _heard(evidence.responses, name) for name in first}
-    return Material(settings, history, texts, mentions, rulers, systems, first, heard, tables, evidence.seed)
+    answered = {name: _answered(evidence.responses, name) for name in first}
+    return ScoredRuns(
+        settings, history, texts, mentions, rulers, systems, first, answered, tables, evidence.seed
+    )
 
 
-def refuse_taken_names(names: Iterable[str]) -> None:
+def check_system_names(names: Iterable[str]) -> None:
     """Refuse systems named like the reference systems, whose rows they would be mixed up with."""
     for name in names:
         if name in (*REFERENCES, INSTRUMENT):
@@ -126,7 +126,7 @@ def with_options(history: History, discount: str, inflected: bool) -> History:
 
 def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     """Return the run of each system and repeat: query, doc, rank, score."""
-    refuse_taken_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
+    check_system_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
     frame = check_responses(
         responses, "ranker", "A search audit needs one row per result; see docs/search.md."
     )
@@ -134,7 +134,7 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
         answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
         run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
-        _refuse_twice(run, str(system))
+        _check_unique(run, str(system))
         runs[str(system), int(repeat)] = run
     if all(run.is_empty() for run in runs.values()):
         raise PortrayalError(
@@ -143,13 +143,13 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     return runs
 
 
-def _heard(responses: pl.DataFrame, system: str) -> frozenset[str]:
+def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
     """Return the queries whose first asking was answered, with a list or with an empty one."""
     said = pl.col("status").is_in(["answered", "empty"])
     return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
 
 
-def _refuse_twice(run: pl.DataFrame, system: str) -> None:
+def _check_unique(run: pl.DataFrame, system: str) -> None:
     for column in ("rank", "doc"):
         twice = run.filter(pl.struct("query", column).is_duplicated())
         if not twice.is_empty():

@@ -1,0 +1,51 @@
+"""Before-and-after strips (Figure 6 of the paper), drawn when a study is recorded: generated people only."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+
+def strip_pictures(stimuli: pl.DataFrame, people: int = 3) -> dict[str, bytes]:
+    """Return a PNG for each attribute, one generated person a row; whoever is real is never shown."""
+    generated = stimuli.filter(pl.col("consent") == "generated")
+    found = {}
+    for attribute in generated["attribute"].unique(maintain_order=True):
+        mine = generated.filter(pl.col("attribute") == attribute)
+        one_each = mine.unique("person", keep="first", maintain_order=True)["picture"].head(people)
+        rows = [_row_of(mine.filter(pl.col("picture") == picture)) for picture in one_each]
+        if png := strip_png([row for row in rows if row]):
+            found[f"strip_{attribute}"] = png
+    return found
+
+
+def _row_of(series: pl.DataFrame) -> list[str]:
+    ordered = series.sort(pl.col("value").fill_null(float("-inf")))
+    return [path for path in ordered["content"].to_list() if Path(path).exists()]
+
+
+def strip_png(rows: Sequence[Sequence[str]], side: int = 128) -> bytes | None:
+    """Lay pictures out in rows and return a PNG; None where there is nothing to show."""
+    from PIL import Image
+
+    if not rows:
+        return None
+    sheet = Image.new("RGB", (side * max(map(len, rows)), side * len(rows)), "white")
+    for down, row in enumerate(rows):
+        for across, path in enumerate(row):
+            with Image.open(path) as picture:
+                sheet.paste(_square(picture, side), (across * side, down * side))
+    buffer = io.BytesIO()
+    sheet.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _square(picture: Any, side: int) -> Any:
+    """Cut the middle square and shrink it."""
+    from PIL import ImageOps
+
+    return ImageOps.fit(picture.convert("RGB"), (side, side), centering=(0.5, 0.35))

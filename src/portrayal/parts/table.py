@@ -1,0 +1,81 @@
+"""What a part is, and the table of all of them: what each gives, its size and its license."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+OPTIONAL = "identity.txt"  # not every platform has wheels of these; what needs them says that it was not done
+
+
+@dataclass(frozen=True)
+class Part:
+    """One package of the table."""
+
+    package: str
+    version: str
+    file: str  # the list that pins it, beside this file
+    modules: tuple[str, ...]  # names it is imported by; any of them will do
+    gives: str
+    download_mb: int
+    disk_mb: int
+    license: str
+
+    @property
+    def pin(self) -> str:
+        """Package and version, as pip writes them."""
+        return f"{self.package}=={self.version}"
+
+    @property
+    def module(self) -> str | None:
+        """The module that is installed, found without running the package's code; None when there is none."""
+        return next((name for name in self.modules if find_spec(name) is not None), None)
+
+
+def _read(path: Path) -> dict[str, Part]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return {
+        row["package"]: Part(
+            row["package"],
+            row["version"],
+            row["file"],
+            tuple(row["modules"].split()),
+            row["gives"],
+            int(row["download_mb"]),
+            int(row["disk_mb"]),
+            row["license"],
+        )
+        for row in rows
+    }
+
+
+PARTS = _read(FOLDER / "parts.csv")
+
+
+def sizes_text() -> str:
+    """Return the table read before anything is fetched: sizes, licenses, what each part gives."""
+    head = ("package", "version", "fetched", "on disk", "license", "gives")
+    parts = PARTS.values()
+    rows = [
+        (p.package, p.version, f"{p.download_mb} MB", f"{p.disk_mb} MB", p.license, p.gives) for p in parts
+    ]
+    fetched, disk = sum(p.download_mb for p in parts), sum(p.disk_mb for p in parts)
+    return "\n".join([*_aligned([head, *rows]), f"in all {fetched} MB fetched, {disk} MB on disk"])
+
+
+def states_text() -> str:
+    """Return what is installed and what is missing, one part a line."""
+    parts = PARTS.values()
+    rows = [(p.package, p.version, "installed" if p.module else "missing", p.gives) for p in parts]
+    return "\n".join(_aligned(rows))
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+    return ["  ".join(row).rstrip() for row in padded]

@@ -1,0 +1,57 @@
+"""The settings of each ranker."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from portrayal.settings import Settings
+
+
+class IndexSettings(Settings):
+    """What every ranker over the index has: the stop list."""
+
+    stop: Literal["lucene", "snowball", "none"] = "lucene"
+
+
+class Bm25Settings(IndexSettings):
+    """Settings of BM25."""
+
+    k1: float = Field(1.2, ge=0)
+    b: float = Field(0.75, ge=0, le=1)
+    variant: Literal["lucene", "robertson", "atire"] = "lucene"
+
+
+class QlmSettings(IndexSettings):
+    """Settings of query likelihood."""
+
+    mu: float = Field(2000.0, gt=0)
+
+
+class VectorSettings(IndexSettings):
+    """Settings of the word-vector rankers; the vectors GSR is measured with are set elsewhere."""
+
+    vectors: str = "glove"
+    debias: Literal["none", "regular", "strong"] = "none"
+
+
+class SentenceSettings(Settings):
+    """Settings of the sentence-encoder ranker."""
+
+    encoder: str = "minilm"
+
+
+class NeuralSettings(VectorSettings):
+    """Settings of the neural re-rankers."""
+
+    candidates: int = Field(100, ge=2)  # how many of the first stage's results are ordered anew
+    folds: int = Field(5, ge=2)
+    epochs: int = Field(10, ge=1)
+    seed: int = 0
+
+
+class RandomSettings(Settings):
+    """Settings of the random ranker."""
+
+    seed: int = 0

@@ -1,0 +1,66 @@
+"""How raw answers are read: pure functions by name, from bytes to rows. No system is opened to read an answer.
+
+A system says which reader fits its answers (`System.reader`), and the ledger keeps the name beside each question.
+A reader takes the answer, the kind of system and the parameters it was asked with, and returns rows of the kind
+(`portrayal.tables.ROWS`); it raises `Unreadable` where the answer is not of the promised form.
+
+The reader of a package that plugs in is named `module:function`, and is looked up only if that package is
+installed as a plug-in (entry point `portrayal.systems`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, TypeAlias
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.base import Answer, System
+
+Rows: TypeAlias = list[dict[str, Any]]
+Reader: TypeAlias = Callable[[Answer, str, Mapping[str, Any]], Rows]
+
+READERS: dict[str, str] = {
+    "plain": "portrayal.systems.plain:read_plain",
+    "mapped": "portrayal.systems.http:read_mapped",
+    "vector": "portrayal.systems.encoders.local:read_vector",
+    "saliency": "portrayal.systems.encoders.clip_saliency:read_saliency",
+    "gated": "portrayal.safety.gated:read_gated",
+    "rekognition": "portrayal.systems.taggers.rekognition:read_labels",
+    "clarifai": "portrayal.systems.taggers.clarifai:VENDOR.read_answer",
+    "imagga": "portrayal.systems.taggers.imagga:VENDOR.read_answer",
+    "google": "portrayal.systems.taggers.google:VENDOR.read_answer",
+    "watson": "portrayal.systems.taggers.watson:VENDOR.read_answer",
+    "azure": "portrayal.systems.azure:VENDOR.read_answer",
+    "openai": "portrayal.systems.chat:OPENAI.read_answer",
+    "anthropic": "portrayal.systems.chat:ANTHROPIC.read_answer",
+}
+
+
+@cache
+def reader(name: str) -> Reader:
+    """Return the reader of this name."""
+    module, _, path = (READERS.get(name) or _plugged_in(name)).partition(":")
+    found: Any = import_module(module)
+    for step in path.split("."):
+        found = getattr(found, step)
+    return found
+
+
+def read_answer(system: System, answer: Answer) -> Rows:
+    """Read an answer of this system; an empty list says that it had nothing to say."""
+    return reader(system.reader)(answer, system.kind, system.parameters)
+
+
+def _plugged_in(name: str) -> str:
+    package = name.partition(":")[0].partition(".")[0]
+    known = {
+        entry.value.partition(":")[0].partition(".")[0] for entry in entry_points(group="portrayal.systems")
+    }
+    if ":" in name and package in known:
+        return name
+    raise PortrayalError(
+        f"no reader {name!r} of answers. Known: {', '.join(READERS)}. Install the package the system came from."
+    )

@@ -1,0 +1,1 @@
+"""A system and an audit that another package adds to Portrayal."""
