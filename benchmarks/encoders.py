@@ -112,9 +112,11 @@ def decoding(encode: Callable[[np.ndarray], object], seconds: float) -> None:
 
 
 def cut(data: bytes) -> np.ndarray:
-    from portrayal.systems.encoders.pictures import Preparation, open_image
+    from PIL import Image
 
-    return Preparation().pixels(open_image(data))
+    from portrayal.systems.encoders.pictures import Preparation
+
+    return Preparation().pixels(Image.open(io.BytesIO(data)))
 
 
 def encoder(encode: Callable, sets: list) -> Callable[[], object]:

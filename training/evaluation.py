@@ -21,7 +21,7 @@ from portrayal.vision.faces.checks import Readings, checks_table, race_rows, rea
 from portrayal.vision.faces.identity import can_embed, embed
 from portrayal.vision.faces.model import Manipulator, open_manipulator
 from portrayal.vision.faces.series import Series, make_series
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 from training.card import write_card
 from training.drawn import drawn_psnr
 from training.loaders import LOADERS, LabelledFace
@@ -117,7 +117,7 @@ def held_out_series(held: HeldOut, manipulator: Manipulator) -> Iterator[Series]
         if held.counts["used"] >= held.faces:
             return
         picture = face.picture.convert("RGB")
-        seen = look(picture, 0.2)
+        seen = inspect_face(picture, 0.2)
         straight = seen.face is not None and head_turn(seen.face.landmarks) <= STRAIGHT
         reason = seen.reason or ("" if straight else "turned away")
         held.counts[reason or "used"] += 1

@@ -16,7 +16,7 @@ from portrayal.errors import PortrayalError
 from portrayal.vision.faces.align import SIZE, Similarity, crop, fit_similarity
 from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, WIDTH, one_race
 from portrayal.vision.faces.detect import Face
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 from training.loaders import LabelledFace
 from training.packed import MARGIN, jpeg_of, keep_packed
 
@@ -74,7 +74,7 @@ def _keep(faces: Iterable[LabelledFace]) -> tuple[list[tuple[str, bytes, np.ndar
     kept, counts = [], Counter[str]()
     for face in faces:
         picture = face.picture.convert("RGB")
-        seen = look(picture, 0.2, strict=False)
+        seen = inspect_face(picture, 0.2, strict=False)
         counts[seen.reason or "kept"] += 1
         if seen.face is not None and not seen.reason:
             kept.append((face.name, _jpeg(picture, seen.face), values_of(face, seen.age)))

@@ -58,7 +58,7 @@ def case() -> tuple[Study, Evidence]:
 def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
     """Call X what was called Y, and put it there."""
     tests = [
-        replace(test, x=test.y, y=test.x, x_name=test.y_name, y_name=test.x_name)
+        {**test, "x": test["y"], "y": test["x"], "x_name": test["y_name"], "y_name": test["x_name"]}
         for test in evidence.inputs["tests"]
     ]
     return study, replace(evidence, inputs={**evidence.inputs, "tests": tests})

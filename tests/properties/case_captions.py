@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from importlib.resources import files
-from pathlib import Path
 
 import polars as pl
 
@@ -16,6 +14,7 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
+from portrayal.text.harm_lists import read_list
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"female": "quince", "male": "apple", "darker": "walnut", "lighter": "medlar"}
@@ -68,23 +67,12 @@ def told_back(results: pl.DataFrame) -> pl.DataFrame:
 
 def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
     """Give the groups of gender and skin other names: in the annotation, the word lists and the rules."""
-    stages, options = evidence.inputs["stages"], evidence.inputs["options"]
     other = pl.col("group").replace(NEW_NAMES)
     lists = {
-        name: options.word_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")
+        f"list_{name}": read_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")
     }
-    inputs = {
-        "stages": replace(stages, people=stages.people.with_columns(other)),
-        "options": replace(options, rules=_rules(), tables={**options.tables, **lists}),
-    }
-    return study, replace(evidence, inputs={**evidence.inputs, **inputs})
-
-
-def _rules() -> Path:
-    """Write the rules that ship with the new names in them."""
-    text = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
+    rules = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
     for old, new in NEW_NAMES.items():
-        text = text.replace(f'"{old}"', f'"{new}"')
-    path = Path(tempfile.mkdtemp()) / "rules.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
+        rules = rules.replace(f'"{old}"', f'"{new}"')
+    people = evidence.inputs["people"].with_columns(other)
+    return study, replace(evidence, inputs={**evidence.inputs, **lists, "people": people, "rules": rules})

@@ -13,21 +13,21 @@ from training.loaders import celeba, fairface, portraits
 from training.prepare import prepare, values_of
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import UNSEEN, YOUNG, prepared
+from portrayal.vision.faces.build import UNSEEN, YOUNG, open_shrunk
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
 from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.occupations import read_perceived_gender
 from portrayal.vision.faces.reader import read_face
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import (
     check_pictures,
+    generated_people,
     labelled_age,
     labelled_young,
     openpeople_pictures,
     read_pictures,
 )
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 
 PORTRAIT = 320
 
@@ -35,24 +35,24 @@ PORTRAIT = 320
 @pytest.fixture(scope="module")
 def portrait() -> Image.Image:
     assets = {name: folder for name, folder, _ in generated_people()}["P005"]
-    return prepared(assets / "studio_portrait.jpg", PORTRAIT)
+    return open_shrunk(assets / "studio_portrait.jpg", PORTRAIT)
 
 
 def test_a_frontal_adult_may_be_manipulated(portrait: Image.Image):
-    seen = look(portrait)
+    seen = inspect_face(portrait)
     assert (seen.reason, seen.faces) == ("", 1)
     assert seen.female < 0.5 and seen.age > 30  # labelled male, 55 to 65
 
 
 def test_the_reader_sees_the_labelled_sex_of_all_generated_people():
     for person, assets, labels in generated_people():
-        picture = prepared(assets / "studio_portrait.jpg", PORTRAIT)
+        picture = open_shrunk(assets / "studio_portrait.jpg", PORTRAIT)
         female, _ = read_face(picture, find_faces(picture)[0].landmarks)
         assert (female > 0.5) == (labels["sex"] == "female"), person
 
 
 def test_no_face(portrait: Image.Image):
-    seen = look(Image.new("RGB", (200, 200), "grey"))
+    seen = inspect_face(Image.new("RGB", (200, 200), "grey"))
     assert (seen.reason, seen.face) == ("no face", None)
 
 
@@ -64,22 +64,22 @@ def test_of_many_faces_the_one_closest_to_the_centre_is_taken(portrait: Image.Im
     faces = find_faces(both, 0.1)
     assert len(faces) == 2
     assert closest_to_centre(faces, both.size).centre[0] > 200
-    assert look(both).faces == 2
+    assert inspect_face(both).faces == 2
 
 
 def test_a_turned_face_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("portrayal.vision.faces.suitability.head_turn", lambda landmarks: 0.3)
-    assert look(portrait).reason == "turned away"
+    assert inspect_face(portrait).reason == "turned away"
 
 
 def test_a_tiny_face_is_left_out(portrait: Image.Image):
     tiny = Image.new("RGB", (400, 400), portrait.getpixel((2, 2)))
     tiny.paste(portrait.resize((110, 110)), (150, 150))
-    assert look(tiny).reason == "tiny face"
+    assert inspect_face(tiny).reason == "tiny face"
 
 
 def test_a_greyscale_face_is_left_out(portrait: Image.Image):
-    assert look(portrait.convert("L").convert("RGB")).reason == "greyscale"
+    assert inspect_face(portrait.convert("L").convert("RGB")).reason == "greyscale"
 
 
 def test_a_covered_face_is_left_out(portrait: Image.Image):
@@ -88,7 +88,7 @@ def test_a_covered_face_is_left_out(portrait: Image.Image):
     left, top, right, bottom = (round(value) for value in face.box)
     middle = round((top + bottom) / 2)
     ImageDraw.Draw(covered).rectangle((left, middle, right, bottom), fill=(40, 90, 200))
-    assert look(covered).reason in ("occluded", "no face", "not adult")
+    assert inspect_face(covered).reason in ("occluded", "no face", "not adult")
 
 
 def test_whoever_the_reader_puts_under_twenty_is_left_out(
@@ -97,12 +97,12 @@ def test_whoever_the_reader_puts_under_twenty_is_left_out(
     monkeypatch.setattr(
         "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9)
     )
-    assert look(portrait).reason == "not adult"
-    assert look(portrait, strict=False).reason == "not adult"
+    assert inspect_face(portrait).reason == "not adult"
+    assert inspect_face(portrait, strict=False).reason == "not adult"
     monkeypatch.setattr(
         "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan"))
     )
-    assert look(portrait).reason == "not adult"
+    assert inspect_face(portrait).reason == "not adult"
 
 
 def test_generated_people_labelled_from_eighteen_are_left_out():

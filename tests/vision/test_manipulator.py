@@ -19,25 +19,29 @@ from portrayal.vision.faces.build import (
     YOUNG,
     Recipe,
     build,
-    prepared,
+    open_shrunk,
 )
 from portrayal.vision.faces.checks import COLUMNS, checks_table, failures, monotone, read_series
-from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.model import SHIPPED, open_manipulator
 from portrayal.vision.faces.series import Series, make_series
-from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
-from portrayal.vision.faces.suitability import Look, look
+from portrayal.vision.faces.sources import (
+    check_pictures,
+    generated_people,
+    openpeople_pictures,
+    read_pictures,
+)
+from portrayal.vision.faces.suitability import Inspection, inspect_face
 
 
 @pytest.fixture(scope="module")
-def woman() -> tuple[Image.Image, Look]:
+def woman() -> tuple[Image.Image, Inspection]:
     assets = {name: folder for name, folder, _ in generated_people()}["P001"]
-    picture = prepared(assets / "studio_portrait.jpg", 256)
-    return picture, look(picture)
+    picture = open_shrunk(assets / "studio_portrait.jpg", 256)
+    return picture, inspect_face(picture)
 
 
 @pytest.fixture(scope="module")
-def series(woman: tuple[Image.Image, Look]) -> Series:
+def series(woman: tuple[Image.Image, Inspection]) -> Series:
     return make_series(*woman, open_manipulator(), "gender")
 
 
@@ -56,13 +60,13 @@ def test_outside_the_region_every_bit_stays(series: Series):
     assert (np.asarray(series.pictures[0]) != np.asarray(series.pictures[-1]))[series.region].any()
 
 
-def test_an_edit_towards_where_a_face_is_already_is_exactly_nothing(woman: tuple[Image.Image, Look]):
+def test_an_edit_towards_where_a_face_is_already_is_exactly_nothing(woman: tuple[Image.Image, Inspection]):
     manipulator = open_manipulator()
     code, start = manipulator.encode(np.asarray(woman[1].aligned))
     assert np.abs(manipulator.edits(code, start, start[None])).max() < 1e-3
 
 
-def test_age_outside_adulthood_decodes_as_the_nearest_adult_age(woman: tuple[Image.Image, Look]):
+def test_age_outside_adulthood_decodes_as_the_nearest_adult_age(woman: tuple[Image.Image, Inspection]):
     manipulator = open_manipulator()
     code, start = manipulator.encode(np.asarray(woman[1].aligned))
     young, youngest = start.copy(), start.copy()
@@ -72,13 +76,13 @@ def test_age_outside_adulthood_decodes_as_the_nearest_adult_age(woman: tuple[Ima
     )
 
 
-def test_no_series_of_age_or_of_a_face_with_a_reason_against_it(woman: tuple[Image.Image, Look]):
+def test_no_series_of_age_or_of_a_face_with_a_reason_against_it(woman: tuple[Image.Image, Inspection]):
     with pytest.raises(PortrayalError, match="never varied"):
         make_series(*woman, open_manipulator(), "age")
     with pytest.raises(PortrayalError, match="puts the person under 20"):
-        make_series(woman[0], Look(woman[1].face, 1, "not adult"), open_manipulator(), "gender")
+        make_series(woman[0], Inspection(woman[1].face, 1, "not adult"), open_manipulator(), "gender")
     with pytest.raises(PortrayalError, match="no face was found"):
-        make_series(woman[0], Look(None, 0, "no face"), open_manipulator(), "gender")
+        make_series(woman[0], Inspection(None, 0, "no face"), open_manipulator(), "gender")
 
 
 def test_a_failed_check_is_a_warning(series: Series):
@@ -170,7 +174,7 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path):
 
 def test_identity_is_held_against_somebody_else():
     # Two pictures of one person and one of another: a picture is never compared with the same person's other one.
-    from portrayal.vision.faces.checks import _somebody_else
+    from portrayal.vision.faces.checks import _other_person
 
-    assert _somebody_else(["a", "a", "b"]) == [2, 2, 0]
-    assert _somebody_else(["", "", ""]) == [1, 2, 0]
+    assert _other_person(["a", "a", "b"]) == [2, 2, 0]
+    assert _other_person(["", "", ""]) == [1, 2, 0]

@@ -1,4 +1,7 @@
-"""What a service takes as a picture, checked before anything is sent: a refusal we can foresee is not paid for."""
+"""Pictures as systems take them: decoded for models here, or checked against a service's limits before they are sent.
+
+A refusal that can be foreseen is not paid for.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from portrayal.systems.base import CallFailed, Question
 
@@ -58,6 +62,23 @@ def fit_picture(question: Question, limits: PictureLimits) -> Picture:
     if len(data) > limits.most_bytes:
         raise CallFailed(f"not sent: {len(data):,} bytes, the service takes {limits.most_bytes:,}")
     return Picture(data, MEDIA[_checked_format(data, limits)])
+
+
+def read_picture(path: str) -> Any:
+    """Read and decode a picture as RGB.
+
+    Raises
+    ------
+    CallFailed
+        When it cannot be read; its question fails, the others go on.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(path) as picture:
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CallFailed(f"not a readable picture ({type(error).__name__})") from None
 
 
 def _checked_format(data: bytes, limits: PictureLimits) -> str:

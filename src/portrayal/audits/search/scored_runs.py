@@ -17,7 +17,6 @@ from portrayal.audits.search.measures.history import (
     score_many,
 )
 from portrayal.audits.search.measures.scores import word_scores
-from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence
@@ -27,6 +26,7 @@ from portrayal.text.space import WordSpace
 
 PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)
+INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
 
 @dataclass(frozen=True)

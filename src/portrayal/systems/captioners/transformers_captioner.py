@@ -8,7 +8,6 @@ model draws them (seeded); with one it decodes greedily. Pictures never leave th
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pydantic import Field
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.pictures import read_picture
 from portrayal.systems.settings import SystemSettings
 
 
@@ -51,13 +51,12 @@ class TransformersCaptioner(BaseSystem):
     def captions(self, question: Question) -> list[str]:
         """Return the captions of one picture."""
         import torch
-        from PIL import Image
 
         settings = _set(self.settings)
         if self._loaded is None:
             self._loaded = load_model(self.path, settings.device)
         model, processor = self._loaded
-        picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
+        picture = read_picture(question.content)
         given = {"text": settings.prompt} if settings.prompt else {}
         inputs = processor(images=picture, return_tensors="pt", **given).to(settings.device)
         torch.manual_seed(settings.seed + question.repeat)

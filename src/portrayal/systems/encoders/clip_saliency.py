@@ -21,7 +21,7 @@ from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.encoders.clip_encoder import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
-from portrayal.systems.encoders.pictures import open_image
+from portrayal.systems.pictures import read_picture
 from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_table
 from portrayal.vision.regions import face_regions, region_shares
@@ -62,9 +62,9 @@ class ClipSaliency(BaseSystem):
                 f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'."
             )
         try:
-            picture = open_image(question.image_bytes())
-        except (OSError, CallFailed) as error:
-            return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+            picture = read_picture(question.content)
+        except CallFailed as error:
+            return error
         regions = self._regions(question, picture, towers)
         if regions is None:
             return CallFailed("no face was found, so there are no regions")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed
+from portrayal.systems.pictures import read_picture
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_DEVIATION = (0.26862954, 0.26130258, 0.27577711)
@@ -48,30 +48,10 @@ class Preparation:
         return _centre(np.asarray(picture), self.side)
 
 
-def open_image(data: bytes) -> Any:
-    """Decode a picture.
-
-    Raises
-    ------
-    CallFailed
-        When it cannot be read; its question fails, the others go on.
-    """
-    from PIL import Image
-
-    try:
-        with Image.open(io.BytesIO(data)) as picture:
-            return picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise CallFailed(f"the picture cannot be read ({type(error).__name__})") from None
-
-
 def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
     """Read, decode and cut one picture; what cannot be read is given back as an error, not raised."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return preparation.pixels(open_image(file.read()))
-    except OSError as error:
-        return CallFailed(f"the picture cannot be read ({type(error).__name__})")
+        return preparation.pixels(read_picture(path))
     except CallFailed as error:
         return error
 

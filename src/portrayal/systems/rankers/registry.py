@@ -28,8 +28,7 @@ from portrayal.systems.rankers.settings import (
 from portrayal.systems.rankers.words import add, ranking_space, si
 from portrayal.text.collections import Collection, read_collection
 from portrayal.text.collections.synthetic import REFERENCES
-from portrayal.text.index import Index, build_index
-from portrayal.text.index_store import load_index, save_index
+from portrayal.text.index import Index, build_index, load_index, save_index
 from portrayal.text.space import WordSpace
 from portrayal.text.tokens import stop_words
 

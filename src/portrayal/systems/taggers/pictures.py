@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.pictures import read_picture
 
 
 @dataclass
@@ -32,10 +32,8 @@ class PictureTagger(BaseSystem, ABC):
         return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
 
     def _answer(self, question: Question) -> Answer | Exception:
-        from PIL import Image
-
         try:
-            picture = Image.open(io.BytesIO(question.image_bytes())).convert("RGB")
-        except OSError as error:
-            return CallFailed(f"not a readable picture: {str(error).splitlines()[0]}")
+            picture = read_picture(question.content)
+        except CallFailed as error:
+            return error
         return Answer(json.dumps(self.tags_of(picture)).encode(), version=self.answered_version())

@@ -22,7 +22,7 @@ from portrayal.vision.faces.model import Manipulator
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.series import Series, make_series
 from portrayal.vision.faces.sources import labelled_young
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 
 RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
@@ -77,7 +77,7 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
     return inside
 
 
-def prepared(path: Path, size: int) -> Any:
+def open_shrunk(path: Path, size: int) -> Any:
     """Open a picture and shrink it to the size of the study."""
     from PIL import Image, ImageOps
 
@@ -89,14 +89,14 @@ def prepared(path: Path, size: int) -> Any:
     return picture.resize([max(1, round(side * scale)) for side in picture.size], Image.Resampling.LANCZOS)
 
 
-def readable(path: Path, size: int) -> Any | None:
-    """Return a picture as `prepared`, or None where the file is no picture that can be read."""
+def open_or_none(path: Path, size: int) -> Any | None:
+    """Return a picture as `open_shrunk`, or None where the file is no picture that can be read."""
     from PIL import Image
 
     # What PIL raises depends on the format and on where the file breaks off.
     broken = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
     try:
-        return prepared(path, size)
+        return open_shrunk(path, size)
     except broken:
         return None
 
@@ -105,12 +105,12 @@ def _make(
     entry: dict[str, Any], manipulator: Manipulator, recipe: Recipe, left_out: list[dict[str, Any]]
 ) -> Iterator[Series]:
     """Yield the series of one picture, or note why there is none."""
-    picture = None if labelled_young(entry["age"]) else readable(Path(entry["file"]), recipe.size)
+    picture = None if labelled_young(entry["age"]) else open_or_none(Path(entry["file"]), recipe.size)
     if picture is None:
         reason = YOUNG if labelled_young(entry["age"]) else UNREADABLE
         left_out.append({"picture": entry["picture"], "reason": reason, "left_out": True})
         return
-    seen = look(picture)
+    seen = inspect_face(picture)
     if seen.faces > 1 or seen.reason:
         note = seen.reason or f"{seen.faces} faces: the one closest to the centre was taken"
         left_out.append({"picture": entry["picture"], "reason": note, "left_out": bool(seen.reason)})

@@ -15,10 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, readable
+from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, open_or_none
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import labelled_age, labelled_young
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.suitability import inspect_face
 
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
@@ -137,6 +137,6 @@ def _adulthood(stimuli: pl.DataFrame) -> Iterator[tuple[str, str, bool]]:
 
 @cache
 def _reason_seen(path: str, _content: str) -> str:
-    """Return the reason `look` gives against a file; asked once for each content, since a study reads its folder twice."""
-    picture = readable(Path(path), LOOKED_AT)
-    return "no face" if picture is None else look(picture).reason
+    """Return the reason `inspect_face` gives against a file; asked once for each content, since a study reads its folder twice."""
+    picture = open_or_none(Path(path), LOOKED_AT)
+    return "no face" if picture is None else inspect_face(picture).reason

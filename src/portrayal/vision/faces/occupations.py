@@ -12,8 +12,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_csv
-from portrayal.vision.faces.build import UNREADABLE, readable
-from portrayal.vision.faces.suitability import look
+from portrayal.vision.faces.build import UNREADABLE, open_or_none
+from portrayal.vision.faces.suitability import inspect_face
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 SIZE = 512  # pixels of the longer side of what is read
@@ -77,10 +77,10 @@ def _from_table(table: Path) -> Iterator[tuple[Path, str | None, str | None]]:
 
 def _reading(path: Path) -> tuple[str | None, float | None, str]:
     """Return the group read, P(female), and why there is none."""
-    picture = readable(path, SIZE)
+    picture = open_or_none(path, SIZE)
     if picture is None:
         return None, None, UNREADABLE
-    seen = look(picture, strict=False)
+    seen = inspect_face(picture, strict=False)
     if seen.reason:
         return None, None, seen.reason
     return ("Female" if seen.female >= 0.5 else "Male"), seen.female, ""

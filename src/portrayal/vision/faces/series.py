@@ -14,7 +14,7 @@ from portrayal.vision.faces.attributes import steps, vary
 from portrayal.vision.faces.mask import oval, skin_mask
 from portrayal.vision.faces.model import Manipulator
 from portrayal.vision.faces.paste import changed_region, paste
-from portrayal.vision.faces.suitability import REASONS, Look
+from portrayal.vision.faces.suitability import REASONS, Inspection
 from portrayal.vision.faces.temper import tempered
 
 # Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
@@ -42,7 +42,7 @@ class Series:
     values: np.ndarray
     pictures: list[Any]
     original: Any
-    face: Look
+    face: Inspection
     region: np.ndarray  # where the picture may have changed
 
     @property
@@ -70,7 +70,7 @@ def require_consent(entry: Mapping[str, Any], name: str) -> None:
 
 def make_series(
     picture: Any,
-    seen: Look,
+    seen: Inspection,
     manipulator: Manipulator,
     attribute: str,
     values: Sequence[float] | None = None,
@@ -85,7 +85,7 @@ def make_series(
     picture
         A PIL image.
     seen
-        What `look` said of it; anything it has a reason against is refused.
+        What `inspect_face` said of it; anything it has a reason against is refused.
     manipulator
         The model.
     attribute

@@ -29,7 +29,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What was seen in a picture: the face taken, and the reason against it, if any."""
 
     face: Face | None
@@ -40,7 +40,7 @@ class Look:
     aligned: np.ndarray | None = None
 
 
-def look(picture: Any, smallest: float = 0.05, strict: bool = True) -> Look:
+def inspect_face(picture: Any, smallest: float = 0.05, strict: bool = True) -> Inspection:
     """Find the face of a picture and say whether it may be manipulated.
 
     Parameters
@@ -54,12 +54,12 @@ def look(picture: Any, smallest: float = 0.05, strict: bool = True) -> Look:
     """
     found = find_faces(picture, smallest)
     if not found:
-        return Look(None, 0, "no face")
+        return Inspection(None, 0, "no face")
     face = closest_to_centre(found, picture.size)
     aligned = crop(picture, fit_similarity(face.landmarks))
     female, age = read_face(picture, face.landmarks)
     reason = _reason(picture, face, aligned, age, strict)
-    return Look(face, len(found), reason, female, age, aligned)
+    return Inspection(face, len(found), reason, female, age, aligned)
 
 
 def _reason(picture: Any, face: Face, aligned: np.ndarray, age: float, strict: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
@@ -264,8 +264,3 @@ def _known(word: str) -> bool:
     if word not in _KNOWN:
         _KNOWN[word] = wordnet.load().most_common(word, "") is not None
     return _KNOWN[word]
-
-
-def group_words(table: pl.DataFrame) -> Mapping[str, str]:
-    """Return word -> group from a list with columns term and group."""
-    return dict(zip(table["term"], table["group"], strict=True))

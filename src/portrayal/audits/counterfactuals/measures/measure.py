@@ -11,7 +11,6 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import (
-    STEM,
     BlockSlopes,
     Options,
     block_rows,
@@ -20,6 +19,7 @@ from portrayal.audits.counterfactuals.measures.rows import (
     label_rows,
 )
 from portrayal.audits.counterfactuals.measures.slopes import DRAWS
+from portrayal.stats.intervals import wilson
 from portrayal.stats.multiplicity import adjust
 from portrayal.tables import check_responses, results
 
@@ -51,7 +51,7 @@ def measure_counterfactuals(
     rows = [row for each in found for row in _rows(each, options)]
     tables = {"labels": _labels_table(found, options.method), "rates": _rates_table(found)}
     rows += _placebo_rows(tables["labels"])
-    return results(rows), tables, _warnings(tables["labels"])
+    return results(rows, audit="counterfactuals"), tables, _warnings(tables["labels"])
 
 
 def label_slopes(
@@ -173,8 +173,6 @@ def _rates_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
 
 def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
     """Yield share and normalised share with a band: the share's Wilson interval over the centre's rate."""
-    from portrayal.stats.intervals import wilson
-
     block, n = found.block, len(found.block.pictures)
     shares = block.present.mean(axis=0) if n else np.zeros((len(block.values), len(block.labels)))
     for place, label in enumerate(block.labels):
@@ -186,22 +184,14 @@ def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
 
 def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
     """How many labels move along a random direction: about one in twenty at most, if the audit can be believed."""
-    from portrayal.stats.intervals import wilson
-
     rows = []
     for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by(
         "system", maintain_order=True
     ):
-        moved, n = int((mine["p"] < 0.05).sum()), mine.height
-        value, low, high = wilson(moved, n)
-        passed = int(mine["passes_paper"].sum())
-        rows.append(
-            {
-                "audit": STEM, "system": system, "measure": "placebo_labels_moved", "group": PLACEBO,
-                "contrast": "all labels", "value": value, "low": low, "high": high, "n": n, "n_missing": 0,
-                "unit": "share of labels", "note": f"uncorrected p < 0.05; {passed} pass the paper's filters",
-            }
-        )  # fmt: skip
+        moved = wilson(int((mine["p"] < 0.05).sum()), mine.height)
+        about = {"system": system, "group": PLACEBO, "contrast": "all labels"}
+        note = f"uncorrected p < 0.05; {int(mine['passes_paper'].sum())} pass the paper's filters"
+        rows.append(moved.row("placebo_labels_moved", **about, unit="share of labels", note=note))
     return rows
 
 
