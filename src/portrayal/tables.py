@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
@@ -199,21 +201,30 @@ def check_results(table: Any) -> pl.DataFrame:
     return frame
 
 
-def results(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+def results(rows: Iterable[Mapping[str, Any]], **columns: Any) -> pl.DataFrame:
     """Build a Results table from dicts; columns left out are null, unknown columns are refused.
+
+    `columns` hold for every row that does not say otherwise.
 
     Examples
     --------
-    >>> results([{"audit": "search", "measure": "gsr", "value": 0.1, "n": 83}])["n"].to_list()
-    [83]
+    >>> results([{"measure": "gsr", "value": 0.1, "n": 83}], audit="search").select("audit", "n").row(0)
+    ('search', 83)
     """
-    rows = list(rows)
+    rows = [{**columns, **row} for row in rows]
     unknown = {key for row in rows for key in row} - set(RESULTS)
     if unknown:
         name = sorted(unknown)[0]
         raise PortrayalError(f"results has no column {name!r}.{nearest(name, RESULTS)}")
     filled = [{column: row.get(column) for column in RESULTS} for row in rows]
     return check_results(pl.DataFrame(filled, schema=dict(RESULTS)))
+
+
+def finite(value: Any) -> Any:
+    """Return the value, or None for a float that is not a number or infinite: a table has null there."""
+    if not isinstance(value, (float, np.floating)):
+        return value
+    return float(value) if math.isfinite(value) else None
 
 
 def _lacks(column: str, found: Sequence[str], name: str, hint: str) -> str:

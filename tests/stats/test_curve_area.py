@@ -5,18 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.stats.curve_area import Area, area_interval, area_over_folds, area_under_curve
+from portrayal.stats.curve_area import Area, area_interval, area_over_folds
 
 SCORES, OUTCOME = np.array([0.9, 0.4, 0.1, 0.6]), np.array([True, True, False, False])
 
 
-def test_area_under_the_curve_by_hand() -> None:
-    # Pairs (positive, negative): .9>.1, .9>.6, .4>.1, .4<.6: 3 of 4.
-    assert area_under_curve(SCORES, OUTCOME) == 0.75
-
-
 def test_scores_of_different_folds_are_not_compared() -> None:
     area = area_over_folds([(SCORES, OUTCOME), (SCORES + 100, OUTCOME)])
+    # Pairs (positive, negative) of either fold: .9>.1, .9>.6, .4>.1, .4<.6: 3 of 4.
     assert area.value == 0.75
     # Placements 1, 1/2 on one side and 0, 1/2 on the other, each twice: variance 1/12 over 4, two times.
     assert area.variance == pytest.approx(2 / 12 / 4)

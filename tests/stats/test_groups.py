@@ -37,7 +37,7 @@ def test_anova_equals_statsmodels_type_two(seed):
         assert term.sum_of_squares == pytest.approx(theirs.loc[row, "sum_sq"], abs=1e-10)
         assert term.f == pytest.approx(theirs.loc[row, "F"], abs=1e-8)
         assert term.p == pytest.approx(theirs.loc[row, "PR(>F)"], abs=1e-8)
-        assert term.low <= term.share <= term.high
+        assert term.low <= term.value <= term.high
 
 
 def test_one_factor_equals_scipy():
@@ -79,21 +79,33 @@ def test_critical_value_inverts_the_survival_function():
     assert survival(critical(8, 589), 8, 589)[0] == pytest.approx(0.05, abs=1e-9)
 
 
-def test_welch_equals_scipy():
+def test_welch_equals_its_formula():
     rng = np.random.default_rng(5)
     first, second = rng.normal(0, 1, 31), rng.normal(0.4, 3, 17)
-    theirs = stats.ttest_ind(first, second, equal_var=False)
-    value, low, high, p, t, df = welch(first, second)
-    interval = theirs.confidence_interval()
-    assert (t, p, df) == pytest.approx((theirs.statistic, theirs.pvalue, theirs.df), abs=1e-10)
-    assert (low, high) == pytest.approx((interval.low, interval.high), abs=1e-10)
-    assert value == pytest.approx(first.mean() - second.mean())
+    one, two = first.var(ddof=1) / 31, second.var(ddof=1) / 17
+    df = (one + two) ** 2 / (one**2 / 30 + two**2 / 16)
+    error = np.sqrt(one + two)
+    found = welch(first, second)
+    assert found.value == pytest.approx(first.mean() - second.mean())
+    assert (found.statistic, found.df) == pytest.approx((found.value / error, df), abs=1e-10)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, df) * error, abs=1e-10)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.value / error), df), abs=1e-10)
 
 
 def test_welch_by_hand():
     # Means 2 and 5; variances 1 and 1; error sqrt(1/3 + 1/3) = .81650; t = -3 / .81650 = -3.67423; df = 4.
-    value, _, _, _, t, df = welch(np.array([1, 2, 3]), np.array([4, 5, 6]))
-    assert (value, t, df) == (pytest.approx(-3), pytest.approx(-3.674235, abs=1e-6), pytest.approx(4))
+    found = welch(np.array([1, 2, 3]), np.array([4, 5, 6]))
+    assert (found.value, found.n) == (pytest.approx(-3), 6)
+    assert (found.statistic, found.df) == (pytest.approx(-3.674235, abs=1e-6), pytest.approx(4))
+
+
+def test_welch_where_one_side_or_both_are_constant():
+    # Means 2 and 5; variances 1 and 0: error sqrt(1/3), df = 2, since only the first side's variance is uncertain.
+    found = welch(np.array([1, 2, 3]), np.array([5, 5, 5]))
+    assert (found.statistic, found.df) == (pytest.approx(-3 / np.sqrt(1 / 3)), pytest.approx(2))
+    still = welch(np.full(3, 0.5), np.full(4, 0.25))
+    assert still.value == 0.25
+    assert np.isnan([still.low, still.high, still.p]).all()
 
 
 def test_welch_needs_two_values_on_either_side():
@@ -123,7 +135,7 @@ def test_an_empty_cell_is_said_in_the_interaction_row():
     frame = frame[~((frame.gender == "w") & (frame.race == "L"))]
     gender, race, interaction = ours(frame).terms
     assert np.isnan(interaction.p)
-    assert "2 of 3 degrees of freedom" in interaction.reason
+    assert "2 of 3 degrees of freedom" in interaction.note
     assert 0 <= gender.p <= 1
     assert 0 <= race.p <= 1
 
@@ -131,16 +143,16 @@ def test_an_empty_cell_is_said_in_the_interaction_row():
 def test_one_level_and_no_residual_are_said():
     values = np.array([1.0, 2.0, 3.0])
     single = anova(values, {"gender": np.array(["w", "w", "w"])}).terms[0]
-    assert single.reason == "a factor has a single level here"
+    assert single.note == "a factor has a single level here"
     full = anova(values, {"person": np.array(["a", "b", "c"])}).terms[0]
-    assert full.reason == "no degrees of freedom are left for the residual"
+    assert full.note == "no degrees of freedom are left for the residual"
 
 
 def test_small_groups_are_named_not_compared():
     values, groups = np.array([1.0, 2, 3, 4, 5, 6, 9]), np.array(["a"] * 3 + ["b"] * 3 + ["c"])
     found = {(d.first, d.second): d for d in tukey(values, groups, 1.0, 4)}
     assert found["a", "b"].value == -3
-    assert found["a", "c"].reason == "a group under 3 people is not compared: c has 1"
+    assert found["a", "c"].note == "a group under 3 people is not compared: c has 1"
     assert np.isnan(found["b", "c"].p)
 
 

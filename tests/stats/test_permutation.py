@@ -15,8 +15,8 @@ from portrayal.errors import PortrayalError
 from portrayal.stats import permutation
 from portrayal.stats.permutation import (
     ALTERNATIVES,
-    label_permutation,
     sign_flip,
+    sign_flip_columns,
     two_sample,
     within_clusters,
 )
@@ -238,6 +238,41 @@ def test_sign_flips_equal_wilcoxons_exact_distribution() -> None:
     assert sign_flip(ranks).p == pytest.approx(theirs.pvalue, rel=1e-12)
 
 
+def test_sign_flip_of_ones_is_the_exact_sign_test() -> None:
+    # 8 up, 2 down: two-sided binomial p = 2 * (1 + 10 + 45) / 1024 = .109375. Zeros change nothing.
+    found = sign_flip([1.0] * 8 + [-1.0] * 2 + [0.0] * 5, alternative="two-sided")
+    assert found == (112 / 1024, "exact", 2**15)
+    assert sign_flip(np.zeros(4), alternative="two-sided").p == 1.0
+
+
+def test_differences_of_a_common_fraction_are_exact_for_any_number() -> None:
+    # All 120 go up by a third: one pattern of 2^120.
+    found = sign_flip(np.full(120, 1 / 3))
+    assert (found.p, found.method) == (2.0**-120, "exact")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@given(
+    st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 0.1]), min_size=2, max_size=9).filter(any)
+)
+def test_sign_flip_counts_every_flip(alternative: str, values: list[float]) -> None:
+    differences = np.array(values)
+    flips = 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1) - 1
+    fold = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}[alternative]
+    naive = np.mean(fold(flips @ differences) >= fold(differences.sum()) - 1e-9)
+    found = sign_flip(differences, alternative=alternative)
+    assert found.p == pytest.approx(naive)
+    # The same differences on a scale no fraction fits are counted by halves.
+    assert sign_flip(np.pi * differences, alternative=alternative).p == pytest.approx(naive)
+
+
+def test_columns_of_sign_flips_equal_one_by_one() -> None:
+    scores = np.random.default_rng(1).integers(-6, 7, size=(13, 5)).astype(float)
+    expected = [sign_flip(np.pi * column, alternative="two-sided").p for column in scores.T]
+    np.testing.assert_allclose(sign_flip_columns(scores), expected, atol=1e-12)
+    assert sign_flip_columns(np.ones((90, 1)))[0] == 1e-14  # 2^-89 is under what the transform resolves
+
+
 def test_many_pairs_are_sampled() -> None:
     rng = np.random.default_rng(0)
     differences = rng.normal(0.1, 1, 80)
@@ -250,35 +285,6 @@ def test_many_pairs_are_sampled() -> None:
 def test_clusters_on_one_side_only_are_refused() -> None:
     with pytest.raises(PortrayalError, match="no cluster stands on both sides"):
         within_clusters([1.0, 2.0], [True, False], ["a", "b"])
-
-
-def test_labels_are_shuffled_inside_strata() -> None:
-    labels = np.array(["a", "b", "a", "b"])
-    strata = np.array([0, 0, 1, 1])
-    values = np.array([2.0, 1.0, 2.0, 1.0])
-    seen = set()
-
-    def statistic(shuffled: np.ndarray) -> float:
-        assert sorted(shuffled[:2]) == ["a", "b"]  # a stratum keeps its labels
-        seen.add(tuple(shuffled))
-        return float(values[shuffled == "a"].mean() - values[shuffled == "b"].mean())
-
-    found = label_permutation(statistic, labels, strata=strata, permutations=1999, seed=0)
-    assert len(seen) == 4
-    assert found.p == pytest.approx(1 / 4, abs=0.04)  # one of the four arrangements is as large
-
-
-def test_label_permutation_agrees_with_the_exact_test() -> None:
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(0.8, 1, 7), rng.normal(0, 1, 8)
-    values, labels = np.concatenate([x, y]), np.array(["x"] * 7 + ["y"] * 8)
-
-    def statistic(shuffled: np.ndarray) -> float:
-        return float(values[shuffled == "x"].mean() - values[shuffled == "y"].mean())
-
-    for alternative in ALTERNATIVES:
-        found = label_permutation(statistic, labels, alternative=alternative, permutations=4999)
-        assert found.p == pytest.approx(two_sample(x, y, alternative=alternative).p, abs=0.03)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from portrayal.stats.shares import bounded_mean, change, clustered_share, sign_flip
+from portrayal.stats.shares import bounded_mean, change, clustered_share
 
 
 def test_one_picture_each_is_wilson_with_the_plain_variance():
@@ -53,22 +51,6 @@ def test_bounded_mean_by_hand():
     assert found.value == 0
     assert found.high == pytest.approx(0.117851 * 2.262157, abs=1e-5)
     assert np.isnan(bounded_mean(np.array([0.5])).low)
-
-
-def test_sign_flip_is_the_exact_sign_test():
-    # 8 up, 2 down: two-sided binomial p = 2 * (1 + 10 + 45) / 1024 = .109375.
-    assert sign_flip(np.array([1.0] * 8 + [-1.0] * 2 + [0.0] * 5)) == pytest.approx(112 / 1024)
-    assert np.isnan(sign_flip(np.zeros(4)))
-
-
-@given(
-    st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 1]), min_size=2, max_size=9).filter(any)
-)
-def test_sign_flip_counts_every_flip(values):
-    values = np.array(values)
-    flips = 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1) - 1
-    naive = np.mean(np.abs(flips @ values) >= abs(values.sum()) - 1e-9)
-    assert sign_flip(values) == pytest.approx(naive)
 
 
 @pytest.mark.parametrize("people", [10, 60])

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.specification import curve, specifications, support
+from portrayal.stats.specification import specifications, support
 
 TABLE = pl.DataFrame(
     {
@@ -29,13 +29,6 @@ def test_share_of_support_by_claim() -> None:
     assert shares["share"].to_list() == [pytest.approx(1 / 3), 1.0]
     assert shares["specifications"].to_list() == [3, 1]
     assert shares["median"].to_list() == [pytest.approx(0.3), 0.9]
-
-
-def test_the_curve_rises_and_puts_missing_last() -> None:
-    ordered = curve(TABLE, ["system"])
-    assert ordered["value"].to_list() == [0.1, 0.5, None, 0.9]
-    assert ordered["rank"].to_list() == [0, 1, 2, 0]
-    assert curve(TABLE)["rank"].to_list() == [0, 1, 2, 3]
 
 
 def test_a_missing_column_is_named() -> None:

@@ -20,13 +20,13 @@ from collections.abc import Callable
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 
 # Takes item weights (draws x items) and gives one coefficient per draw; NaN where it is not defined.
 Weighted = Callable[[np.ndarray], np.ndarray]
 
 
-def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Interval:
+def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
     """Return Cronbach's alpha: k / (k - 1) (1 - sum of the raters' variances / variance of the sum).
 
     Parameters
@@ -49,7 +49,7 @@ def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Int
 
 def krippendorff_alpha(
     ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0
-) -> Interval:
+) -> Estimate:
     """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_.
 
     Parameters
@@ -78,7 +78,7 @@ def krippendorff_alpha(
 
 def cohen_kappa(
     first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
-) -> Interval:
+) -> Estimate:
     """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_.
 
     Parameters
@@ -123,19 +123,19 @@ def _matrix(ratings: np.ndarray) -> np.ndarray:
     return ratings
 
 
-def _interval(statistic: Weighted, items: int, draws: int, seed: int) -> Interval:
+def _interval(statistic: Weighted, items: int, draws: int, seed: int) -> Estimate:
     """Evaluate at equal weights and take the 2.5% and 97.5% quantiles over resampled items."""
     if items < 2:
-        return Interval(np.nan, np.nan, np.nan)
+        return Estimate(n=items)
     value = statistic(np.ones((1, items)))[0]
     counts = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), size=draws)
     sampled = statistic(counts.astype(float))
     defined = sampled[~np.isnan(sampled)]
     # A resample without any variation has no coefficient; when most are such, the interval says nothing.
     if np.isnan(value) or len(defined) < draws / 2:
-        return Interval(float(value), np.nan, np.nan)
+        return Estimate(float(value), n=items)
     low, high = np.quantile(defined, [0.025, 0.975])
-    return Interval(float(value), float(low), float(high))
+    return Estimate(float(value), float(low), float(high), n=items)
 
 
 def _cronbach(ratings: np.ndarray) -> Weighted:

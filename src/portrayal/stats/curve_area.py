@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 
 Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
 
@@ -27,11 +27,6 @@ class Area(NamedTuple):
     value: float
     variance: float
     rarer: int  # cases of the rarer outcome
-
-
-def area_under_curve(scores: np.ndarray, outcome: np.ndarray) -> float:
-    """Return the share of pairs in which the one with the outcome scores higher; ties count half."""
-    return float(placements(scores[outcome], scores[~outcome]).mean())
 
 
 def area_over_folds(folds: Sequence[Fold]) -> Area:
@@ -46,7 +41,7 @@ def area_over_folds(folds: Sequence[Fold]) -> Area:
     return Area(float(own.mean()), variance, min(len(own), len(other)))
 
 
-def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Interval:
+def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Estimate:
     """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one.
 
     Parameters
@@ -66,12 +61,12 @@ def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Int
     undecided = min(2 * (1 - area.value), 1.0)
     error = np.sqrt(area.variance + learning * undecided**2)
     if area.value >= 1:
-        return Interval(area.value, tail ** (1 / area.rarer), area.value)
+        return Estimate(area.value, tail ** (1 / area.rarer), area.value)
     if area.value <= 0:
-        return Interval(area.value, area.value, 1 - tail ** (1 / area.rarer))
+        return Estimate(area.value, area.value, 1 - tail ** (1 / area.rarer))
     middle = special.logit(area.value)
     half = special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
-    return Interval(area.value, float(special.expit(middle - half)), float(special.expit(middle + half)))
+    return Estimate(area.value, float(special.expit(middle - half)), float(special.expit(middle + half)))
 
 
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Comparing groups: analysis of variance with interaction (type II), Tukey's HSD on its cells, and Welch's t.
+"""Comparing groups: analysis of variance with interaction (type II), Tukey's HSD on its cells, Welch's and the paired t.
 
 All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
 
@@ -14,31 +14,29 @@ References
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.studentised_range import critical, survival
 
 DUST = 1e-12  # a residual this small a share of all variation is rounding, not variation
 
 
 @dataclass(frozen=True)
-class Term:
-    """One line of an analysis of variance."""
+class Term(Estimate):
+    """One line of an analysis of variance; the value is partial eta squared, the note says why there is none."""
 
-    name: str
-    sum_of_squares: float
-    df: int
-    f: float
-    p: float
-    share: float  # partial eta squared
-    low: float
-    high: float
-    reason: str = ""  # why it could not be estimated
+    name: str = ""
+    sum_of_squares: float = np.nan
+    df: int = 0
+    f: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -52,20 +50,13 @@ class Anova:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A difference of two group means."""
+class Difference(Estimate):
+    """A difference of two group means; the note says why there is none."""
 
-    first: str
-    second: str
-    value: float
-    low: float
-    high: float
-    p: float
-    statistic: float
-    df: float
-    n_first: int
-    n_second: int
-    reason: str = ""
+    first: str = ""
+    second: str = ""
+    statistic: float = np.nan  # t, or the studentised range
+    df: float = np.nan
 
 
 def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
@@ -125,35 +116,35 @@ def tukey(
     return [found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
 
 
-def welch(
-    first: np.ndarray, second: np.ndarray, level: float = 0.95
-) -> tuple[float, float, float, float, float, float]:
-    """Return difference of means, low, high, p, t and degrees of freedom by Welch's test.
+def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Difference:
+    """Return the difference of means by Welch's test [3]_.
 
     With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
     """
     from scipy import stats
 
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    difference = first.mean() - second.mean() if len(first) and len(second) else np.nan
-    if min(len(first), len(second)) < 2:
-        return float(difference), np.nan, np.nan, np.nan, np.nan, np.nan
-    one, two = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
-    if one + two <= 0:
-        return float(difference), np.nan, np.nan, np.nan, np.nan, np.nan
-    df = (one + two) ** 2 / (one**2 / (len(first) - 1) + two**2 / (len(second) - 1))
-    error = np.sqrt(one + two)
-    t = difference / error
-    half = stats.t.ppf(0.5 + level / 2, df) * error
-    p = 2 * stats.t.sf(abs(t), df)
-    return (
-        float(difference),
-        float(difference - half),
-        float(difference + half),
-        float(p),
-        float(t),
-        float(df),
+    n = len(first) + len(second)
+    gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
+    if min(len(first), len(second)) < 2 or first.var() + second.var() <= 0:
+        return Difference(gap, n=n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # one side may be constant
+        test = stats.ttest_ind(first, second, equal_var=False)
+        low, high = map(float, test.confidence_interval(level))
+    return Difference(
+        gap, low, high, float(test.pvalue), n, statistic=float(test.statistic), df=float(test.df)
     )
+
+
+def paired_t(differences: np.ndarray) -> Estimate:
+    """Return the mean of paired differences by Student's t; p is 1 without any change, NaN where all change alike."""
+    from scipy import stats
+
+    found = clustered_mean(differences)
+    if len(differences) < 2 or np.ptp(differences) == 0:
+        return replace(found, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
+    return replace(found, p=float(stats.ttest_1samp(differences, 0.0).pvalue))
 
 
 def _dummies(levels: np.ndarray) -> np.ndarray:
@@ -200,11 +191,11 @@ def _term(
     df, squares = rank_after - rank_before, max(before - after, 0.0)
     reason = _why_not(df, expected, variance, residual_df)
     if reason:
-        return Term(name, np.nan, df, np.nan, np.nan, np.nan, np.nan, np.nan, reason)
+        return Term(n=len(values), note=reason, name=name, df=df)
     f = squares / df / variance
-    low, high = share_interval(f, df, residual_df)
     share = squares / (squares + variance * residual_df)
-    return Term(name, squares, df, f, float(stats.f.sf(f, df, residual_df)), share, low, high)
+    p, ends = float(stats.f.sf(f, df, residual_df)), share_interval(f, df, residual_df)
+    return Term(share, *ends, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
 
 
 def _why_not(df: int, expected: int, variance: float, residual_df: int) -> str:
@@ -249,12 +240,12 @@ def _tukey_pairs(
     errors = np.array([np.sqrt(variance / 2 * (1 / len(parts[a]) + 1 / len(parts[b]))) for a, b in pairs])
     q = np.abs(gaps) / errors
     p, half = survival(q, len(large), df), critical(len(large), float(df), level) * errors
+    columns = (column.tolist() for column in (gaps, half, p, q))
     return {
-        (a, b): Difference(a, b, gap, gap - h, gap + h, chance, statistic, df, len(parts[a]), len(parts[b]))
-        for (a, b), gap, h, chance, statistic in zip(
-            pairs, gaps.tolist(), half.tolist(), p.tolist(), q.tolist(), strict=True
-        )
-    }
+        (a, b): Difference(gap, gap - reach, gap + reach, chance, len(parts[a]) + len(parts[b]), first=a, second=b,
+                           statistic=statistic, df=df)
+        for (a, b), gap, reach, chance, statistic in zip(pairs, *columns, strict=True)
+    }  # fmt: skip
 
 
 def _not_compared(
@@ -263,7 +254,5 @@ def _not_compared(
     small = [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]
     if small:
         reason = f"a group under {least} people is not compared: {', '.join(small)}"
-    nan = np.nan
-    return Difference(
-        first, second, nan, nan, nan, nan, nan, nan, len(parts[first]), len(parts[second]), reason
-    )
+    n = len(parts[first]) + len(parts[second])
+    return Difference(n=n, note=reason, first=first, second=second)

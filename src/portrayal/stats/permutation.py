@@ -5,9 +5,7 @@ as the effect size does):
 
 - `two_sample`: the values change sides freely; exact up to 40 values, unequal sides included.
 - `within_clusters`: the values change sides only inside their cluster (the same person on both sides).
-- `sign_flip`: each difference may change its sign (paired designs).
-
-`label_permutation` takes any statistic of any labels and is always sampled.
+- `sign_flip`: each difference may change its sign (paired designs); `sign_flip_columns` tests many series at once.
 
 An arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so
 ties count. Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements:
@@ -30,10 +28,17 @@ import numpy as np
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.subset_sums import HALF, choices_countable, count_choices, count_subsets, sums_by_size
 
-ALTERNATIVES = ("greater", "less", "two-sided")
+# What must be large, in each alternative, for an arrangement to count as extreme.
+FOLDS = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}
+ALTERNATIVES = tuple(FOLDS)
 EXACT_UP_TO = 40  # values on both sides together
 SAMPLES = 100_000
 TIE = 1e-12  # of scale
+DENOMINATORS = np.array(
+    [*range(1, 65), 2520]
+)  # of differences counted as whole numbers; 2520 fits means of up to 10
+MOST_STEPS = 1_000_000  # of such a whole-number sum
+SMALLEST = 1e-14  # what a Fourier transform's rounding leaves of a p-value; smaller ones are given as this
 CHUNK = 4096  # arrangements drawn at a time, so that the pool stays in the processor's cache
 
 
@@ -101,14 +106,40 @@ def sign_flip(
 ) -> Permutation:
     """Test whether the differences tend above zero, over all ways to choose their signs.
 
+    Exact up to 42 differences, and for any number of differences that are multiples of a common fraction, as means
+    over a few pictures are.
+
     Examples
     --------
     >>> sign_flip([1.0, 2.0, 3.0]).p  # only the observed one of the eight sign patterns reaches 6
     0.125
     """
+    _check_alternative(alternative)
     differences = _values(differences, "differences")
+    if (steps := _whole_steps(differences)) is not None:
+        return _whole_flips(steps, alternative)
     options = [np.array([-value, value]) for value in differences]
     return _choices(options, float(differences.sum()), alternative, permutations, seed)
+
+
+def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
+    """Return the two-sided exact p of each column of whole numbers (differences x series), as `sign_flip` does for one.
+
+    The distribution of a series' sum is the product of the characteristic functions cos(t s) of its differences s,
+    inverted by a discrete Fourier transform for all series at once. A series of zeros has p = 1.
+
+    Examples
+    --------
+    >>> sign_flip_columns(np.array([[3], [3], [3]])).round(12).tolist()  # of the eight patterns +++ and --- reach 9
+    [0.25]
+    """
+    sizes = np.abs(np.rint(scores)).astype(int)
+    observed = np.abs(np.rint(scores).astype(int).sum(axis=0))
+    p = np.ones(sizes.shape[1])
+    moving = np.flatnonzero(sizes.any(axis=0))
+    if len(moving):
+        p[moving] = _fourier_tails(sizes[:, moving], observed[moving])
+    return p
 
 
 def within_clusters(
@@ -151,41 +182,6 @@ def within_clusters(
     return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
 
 
-def label_permutation(
-    statistic: Callable[[np.ndarray], float],
-    labels: Sequence[Any] | np.ndarray,
-    *,
-    strata: Sequence[Any] | np.ndarray | None = None,
-    alternative: str = "greater",
-    permutations: int = 999,
-    seed: int = 0,
-) -> Permutation:
-    """Test any statistic of labels by shuffling the labels, inside strata where given.
-
-    Parameters
-    ----------
-    statistic
-        Called with an array of labels in their original length; larger is more extreme.
-    labels
-        The labels as observed.
-    strata
-        Labels are shuffled only among positions of the same stratum (person, source image, query).
-    alternative
-        'two-sided' takes distances from the mean over the draws and the observed value.
-    permutations, seed
-        How many shuffles, and their seed.
-    """
-    _check_alternative(alternative)
-    labels, rng = np.asarray(labels), np.random.default_rng(seed)
-    codes = np.zeros(len(labels), int) if strata is None else np.unique(strata, return_inverse=True)[1]
-    groups = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    observed = float(statistic(labels))
-    drawn = np.array([statistic(_shuffled(labels, groups, rng)) for _ in range(permutations)], dtype=float)
-    centre = np.append(drawn, observed).mean() if alternative == "two-sided" else 0.0
-    tie = TIE * np.abs(np.append(drawn, observed)).max()
-    return _sampled(drawn - centre, observed - centre, tie, alternative)
-
-
 def _choices(
     options: list[np.ndarray],
     observed: float,
@@ -211,6 +207,41 @@ def _choices(
     return _sampled(sums, observed, tie, alternative)
 
 
+def _whole_steps(differences: np.ndarray) -> np.ndarray | None:
+    """Return whole numbers proportional to the differences, where a known denominator makes them such."""
+    scaled = np.outer(DENOMINATORS, differences)
+    whole = np.rint(scaled)
+    fits = np.abs(scaled - whole).max(axis=1) <= TIE * np.abs(scaled).max(axis=1)
+    fits &= np.abs(whole).sum(axis=1) <= MOST_STEPS
+    return whole[np.argmax(fits)].astype(int) if fits.any() else None
+
+
+def _whole_flips(steps: np.ndarray, alternative: str) -> Permutation:
+    """Convolve the differences one by one into the distribution of the sum of those with a plus sign."""
+    chance = np.ones(1)
+    for size in np.abs(steps[steps != 0]):
+        gap = np.zeros(size)
+        chance = (np.append(chance, gap) + np.append(gap, chance)) / 2
+    sums, fold = 2 * np.arange(len(chance)) - (len(chance) - 1), FOLDS[alternative]
+    p = chance[fold(sums) >= fold(steps.sum())].sum()
+    return Permutation(min(1.0, float(p)), "exact", 2 ** len(steps))
+
+
+def _fourier_tails(sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Share of sign patterns whose sum reaches the observed one in size."""
+    length = 1 << int(2 * sizes.sum(axis=0).max() + 1).bit_length()
+    steps = np.arange(1, sizes.max() + 1)
+    counts = np.stack([(sizes == size).sum(axis=0) for size in steps], axis=1).astype(float)
+    cosines = np.cos(2 * np.pi * np.outer(steps, np.arange(length // 2 + 1)) / length)
+    # The product of powers of cosines, as sizes and signs apart: one matrix product each.
+    size = np.exp(counts @ np.log(np.maximum(np.abs(cosines), 1e-300)))
+    wave = np.where((counts @ (cosines < 0)) % 2 == 1, -size, size)
+    chances = np.fft.irfft(wave, n=length, axis=1)
+    sums = np.fft.fftfreq(length, 1 / length)
+    reached = np.abs(sums)[None] >= observed[:, None]
+    return np.clip((chances * reached).sum(axis=1), SMALLEST, 1.0)
+
+
 def _exact(
     reaching: Callable[[float, float], int],
     observed: float,
@@ -233,7 +264,7 @@ def _exact(
 
 
 def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) -> Permutation:
-    fold = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}[alternative]
+    fold = FOLDS[alternative]
     extreme = int(np.count_nonzero(fold(sums) >= fold(observed) - tie))
     return Permutation((extreme + 1) / (len(sums) + 1), "sampled", len(sums))
 
@@ -261,13 +292,6 @@ def _dealt_sums(values: np.ndarray, size: int, decks: int, rng: np.random.Genera
         sums += flat[place]
         flat[place] = pool[card]
     return sums
-
-
-def _shuffled(labels: np.ndarray, groups: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    shuffled = labels.copy()
-    for group in groups:
-        shuffled[group] = labels[rng.permutation(group)]
-    return shuffled
 
 
 def _values(values: Sequence[float] | np.ndarray, name: str) -> np.ndarray:

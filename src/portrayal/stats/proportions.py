@@ -1,11 +1,14 @@
 """Shares of two groups compared, a trend of shares, and a share corrected for the detector that counted it.
 
+Groups are given by their counts, or unit by unit: a unit's value is then a share between 0 and 1, whether its one
+caption did it or the share of its captions that did.
+
 References
 ----------
 .. [1] Newcombe (1998), Interval estimation for the difference between independent proportions, Statistics in
    Medicine 17, 873-890, method 10.
 .. [2] Katz, Baptista, Azen, Pike (1978), Obtaining confidence intervals for the risk ratio, Biometrics 34,
-469-474.
+   469-474.
 .. [3] Armitage (1955), Tests for linear trends in proportions and frequencies, Biometrics 11, 375-386.
 .. [4] Rogan, Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of
    Epidemiology 107, 71-76.
@@ -14,57 +17,52 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval, wilson
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.groups import welch
+from portrayal.stats.intervals import clustered_mean, wilson
 
 
-class Comparison(NamedTuple):
-    """An interval and a two-sided p."""
-
-    interval: Interval
-    p: float
-
-
-def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Comparison:
+def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Estimate:
     """Return the difference of two shares, Newcombe's interval [1]_ and Fisher's exact p.
 
     Examples
     --------
-    >>> [round(end, 4) for end in share_difference(56, 70, 48, 80).interval]
+    >>> [round(end, 4) for end in share_difference(56, 70, 48, 80)]  # Newcombe's Table II, example (a), method 10
     [0.2, 0.0524, 0.3339]
     """
-    first, second = wilson(hits, n), wilson(base_hits, base_n)
-    return Comparison(newcombe(first, second), _fisher(hits, n, base_hits, base_n))
+    gap = newcombe(wilson(hits, n), wilson(base_hits, base_n))
+    return replace(gap, p=_fisher(hits, n, base_hits, base_n))
 
 
-def newcombe(first: Interval, second: Interval) -> Interval:
+def newcombe(first: Estimate, second: Estimate) -> Estimate:
     """Return the difference of two independent shares from their Wilson intervals [1]_."""
-    gap = first.value - second.value
+    gap = float(first.value - second.value)
     below = np.hypot(first.value - first.low, second.high - second.value)
     above = np.hypot(first.high - first.value, second.value - second.low)
-    return Interval(float(gap), float(gap - below), float(gap + above))
+    return Estimate(gap, float(gap - below), float(gap + above), n=(first.n or 0) + (second.n or 0))
 
 
-def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Comparison:
-    """Return the ratio of two shares, its interval on the log scale [2]_; none where a side has no hit."""
+def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Estimate:
+    """Return the ratio of two shares, its interval on the log scale [2]_ and Fisher's exact p; none where a side has no hit."""
     from scipy import stats
 
+    unknown = Estimate(p=_fisher(hits, n, base_hits, base_n), n=n + base_n)
     if min(n, base_n) == 0 or base_hits == 0:
-        return Comparison(Interval(np.nan, np.nan, np.nan), _fisher(hits, n, base_hits, base_n))
+        return unknown
     ratio = (hits / n) / (base_hits / base_n)
-    p = _fisher(hits, n, base_hits, base_n)
     if hits == 0:
-        return Comparison(Interval(ratio, np.nan, np.nan), p)
+        return replace(unknown, value=ratio)
     error = np.sqrt(1 / hits - 1 / n + 1 / base_hits - 1 / base_n)
-    half = stats.norm.ppf(0.5 + level / 2) * error
-    return Comparison(Interval(ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half))), p)
+    factor = float(np.exp(stats.norm.ppf(0.5 + level / 2) * error))
+    return replace(unknown, value=ratio, low=ratio / factor, high=ratio * factor)
 
 
-def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Comparison:
+def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Estimate:
     """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
 
     The interval allows each position its own variance, with one hit and one miss added a position (so that a
@@ -74,17 +72,55 @@ def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int
 
     x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
     if len(np.unique(x[total > 0])) < 2:
-        return Comparison(Interval(np.nan, np.nan, np.nan), np.nan)
+        return Estimate(n=int(total.sum()))
     centred = x - np.average(x, weights=total)
     spread = np.sum(total * centred**2)
-    slope = np.sum(centred * k) / spread
+    slope = float(np.sum(centred * k) / spread)
     smoothed = (k + 1) / (total + 2)
     error = np.sqrt(np.sum(total * centred**2 * smoothed * (1 - smoothed))) / spread
-    half = stats.norm.ppf(0.975) * error
+    half = float(stats.norm.ppf(0.975) * error)
     pooled = k.sum() / total.sum()
     null_error = np.sqrt(pooled * (1 - pooled) / spread)
-    p = 2 * stats.norm.sf(abs(slope) / null_error) if null_error > 0 else np.nan
-    return Comparison(Interval(float(slope), float(slope - half), float(slope + half)), float(p))
+    p = float(2 * stats.norm.sf(abs(slope) / null_error)) if null_error > 0 else np.nan
+    return Estimate(slope, slope - half, slope + half, p, int(total.sum()))
+
+
+def mean_share(values: np.ndarray) -> Estimate:
+    """Return the mean of the units' values: Wilson's interval where all are 0 or 1, else the t interval."""
+    values = np.asarray(values, dtype=float)
+    return wilson(float(values.sum()), len(values)) if _is_binary(values) else clustered_mean(values)
+
+
+def mean_share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Return the first mean share minus the second, with a two-sided p.
+
+    Newcombe's interval [1]_ with Fisher's test (the pooled z test where no count is small) where all values are 0 or 1,
+    else Welch's test.
+    """
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if not len(first) or not len(second):
+        return Estimate(n=len(first) + len(second))
+    if not (_is_binary(first) and _is_binary(second)):
+        return welch(first, second)
+    return replace(newcombe(mean_share(first), mean_share(second)), p=_pooled_test(first, second))
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
+    """Fisher's exact test where a count is small, else the pooled z test."""
+    from scipy import stats
+
+    table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
+    if not table.sum(axis=0).all():
+        return float("nan")  # nobody or everybody: no test, and none to correct the others for
+    if table.min() < 10:
+        return float(stats.fisher_exact(table).pvalue)
+    pooled = table[:, 0].sum() / table.sum()
+    error = np.sqrt(pooled * (1 - pooled) * (1 / len(first) + 1 / len(second)))
+    return float(2 * stats.norm.sf(abs(first.mean() - second.mean()) / error))
 
 
 def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:

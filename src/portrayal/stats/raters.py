@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.agreement import cohen_kappa, comparable, complete, cronbach_alpha, krippendorff_alpha
-from portrayal.stats.intervals import Interval
+from portrayal.stats.agreement import cohen_kappa, complete, cronbach_alpha, krippendorff_alpha
+from portrayal.stats.estimate import Estimate
 from portrayal.tables import REVIEWS, check, results
+
+UNDEFINED = "not defined: the judgments do not vary, or fewer than two items"
 
 
 def agreement(
@@ -56,10 +58,11 @@ def agreement(
     rows = []
     for chosen in _subsets(len(raters)):
         names = " + ".join(raters[index] for index in chosen)
-        for measure, interval, n in _coefficients(ratings[:, chosen], level, draws, seed):
-            place = {"audit": audit, "measure": measure, "group": names, "contrast": question}
-            rows.append({**place, **_estimate(interval, n, len(ratings))})
-    return results(rows)
+        for measure, found in _coefficients(ratings[:, chosen], level, draws, seed).items():
+            note = "" if found.value == found.value else UNDEFINED
+            missing = len(ratings) - (found.n or 0)
+            rows.append(found.row(measure, group=names, n_missing=missing, unit="coefficient", note=note))
+    return results(rows, audit=audit, contrast=question)
 
 
 def rating_matrix(
@@ -120,23 +123,12 @@ def _subsets(raters: int) -> list[list[int]]:
     return pairs if raters == 2 else [list(range(raters)), *pairs]
 
 
-def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> list[tuple[str, Interval, int]]:
-    whole, both = complete(ratings), comparable(ratings)
-    found = [("krippendorff_alpha", krippendorff_alpha(ratings, level, draws, seed), len(both))]
+def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> dict[str, Estimate]:
+    found = {"krippendorff_alpha": krippendorff_alpha(ratings, level, draws, seed)}
     # Cronbach's alpha adds ratings up, so three or more unordered categories have none.
-    if level != "nominal" or len(np.unique(whole)) <= 2:
-        found.append(("cronbach_alpha", cronbach_alpha(ratings, draws, seed), len(whole)))
+    if level != "nominal" or len(np.unique(complete(ratings))) <= 2:
+        found["cronbach_alpha"] = cronbach_alpha(ratings, draws, seed)
     if ratings.shape[1] == 2:
         weights = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}[level]
-        found.append(
-            ("cohen_kappa", cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed), len(whole))
-        )
+        found["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed)
     return found
-
-
-def _estimate(interval: Interval, n: int, items: int) -> dict[str, Any]:
-    ends = interval.columns()
-    note = (
-        "" if ends["value"] is not None else "not defined: the judgments do not vary, or fewer than two items"
-    )
-    return {**ends, "n": n, "n_missing": items - n, "unit": "coefficient", "note": note}

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 
 Counts = Sequence[float] | np.ndarray
 
 
-def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Interval:
+def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Estimate:
     """Return events per occasion and its interval over clusters; a rate is never below zero.
 
     Without any event nothing varies between clusters: the upper end is then the exact Poisson one, which
@@ -38,19 +38,19 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> In
     counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
     total = occasions.sum()
     if total == 0:
-        return Interval(np.nan, np.nan, np.nan)
-    rate = counts.sum() / total
+        return Estimate(n=0)
+    rate, n = float(counts.sum() / total), int(total)
     if len(counts) < 2:
-        return Interval(float(rate), np.nan, np.nan)
+        return Estimate(rate, n=n)
     if rate == 0:
-        return Interval(0.0, 0.0, float(stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total))
+        return Estimate(0.0, 0.0, float(stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total), n=n)
     half = _half((counts - rate * occasions) / total, level)
-    return Interval(float(rate), float(max(0.0, rate - half)), float(rate + half))
+    return Estimate(rate, max(0.0, rate - half), rate + half, n=n)
 
 
 def paired_rate_ratio(
     counts: Counts, occasions: Counts, base_counts: Counts, base_occasions: Counts, level: float = 0.95
-) -> Interval:
+) -> Estimate:
     """Return the ratio of two rates counted on the same clusters; the interval is on the log scale.
 
     A side without any event has no finite log rate: with none above, the ratio is 0 and has no interval; with
@@ -58,14 +58,15 @@ def paired_rate_ratio(
     """
     counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
     base, base_occasions = np.asarray(base_counts, float), np.asarray(base_occasions, float)
+    n = int(occasions.sum() + base_occasions.sum())
     if base.sum() == 0 or occasions.sum() == 0:
-        return Interval(np.nan, np.nan, np.nan)
-    rate, base_rate = counts.sum() / occasions.sum(), base.sum() / base_occasions.sum()
+        return Estimate(n=n)
+    ratio = float(counts.sum() / occasions.sum() / (base.sum() / base_occasions.sum()))
     if counts.sum() == 0 or len(counts) < 2:
-        return Interval(float(rate / base_rate), np.nan, np.nan)
+        return Estimate(ratio, n=n)
     half = _half(_log_influence(counts, occasions) - _log_influence(base, base_occasions), level)
-    centre = np.log(rate / base_rate)
-    return Interval(float(rate / base_rate), float(np.exp(centre - half)), float(np.exp(centre + half)))
+    centre = np.log(ratio)
+    return Estimate(ratio, float(np.exp(centre - half)), float(np.exp(centre + half)), n=n)
 
 
 def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:

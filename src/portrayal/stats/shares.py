@@ -15,21 +15,19 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import wilson_ends
 
 
-@dataclass(frozen=True)
-class Share:
+@dataclass(frozen=True, eq=False)
+class Share(Estimate):
     """A ratio of sums over people, with what each person contributes to its error."""
 
-    value: float
-    low: float
-    high: float
-    influence: np.ndarray  # one per person; its sum is zero
+    influence: np.ndarray = field(default_factory=lambda: np.zeros(0))  # one per person; its sum is zero
 
 
 def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -> Share:
@@ -43,23 +41,25 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
     total = totals.sum()
     people = int(np.count_nonzero(totals))
     if total == 0:
-        return Share(np.nan, np.nan, np.nan, np.zeros(len(hits)))
+        return Share(n=0, influence=np.zeros(len(hits)))
     value = float(hits.sum() / total)
     influence = (hits - value * totals) / total
-    low, high = _wilson(value, _effective(value, influence, people), _quantile(people, level))
-    return Share(value, low, high, influence)
+    if people < 2:
+        return Share(value, 0.0, 1.0, n=int(total), influence=influence)
+    ends = wilson_ends(value, _effective(value, influence, people), _quantile(people, level))
+    return Share(value, *ends, n=int(total), influence=influence)
 
 
-def change(after: Share, before: Share) -> Interval:
+def change(after: Share, before: Share) -> Estimate:
     """Return `after` minus `before` for shares of the same people, by recovering variances from both intervals [2]_."""
     value = after.value - before.value
     correlation = _correlation(after.influence, before.influence)
     low = _recovered(after.value - after.low, before.high - before.value, correlation)
     high = _recovered(after.high - after.value, before.value - before.low, correlation)
-    return Interval(float(value), float(value - low), float(value + high))
+    return Estimate(value, value - low, value + high)
 
 
-def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Interval:
+def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:
     """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
 
     The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
@@ -79,62 +79,23 @@ def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> 
     n = len(values)
     mean = float(values.mean()) if n else np.nan
     if n < 2:
-        return Interval(mean, np.nan, np.nan)
+        return Estimate(mean, n=n)
     step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
     padded = np.append(values, [mean + step, mean - step]).std() / np.sqrt(n + 2)
     half = _quantile(n, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
-    return Interval(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)))
-
-
-def sign_flip(values: np.ndarray) -> float:
-    """Return the exact two-sided p that one value per person is symmetric around zero.
-
-    All 2^n ways to flip signs are counted: on a grid of integers the sums are a convolution. Values must lie on a
-    common grid (a person's mean over a few pictures does); at most a million grid steps are counted.
-    """
-    values = np.asarray(values, dtype=float)
-    values = values[np.abs(values) > 1e-12]
-    if not len(values):
-        return np.nan
-    steps = _on_grid(values)
-    ways = np.ones(1)
-    for step in np.abs(steps):
-        ways = 0.5 * np.concatenate([ways, np.zeros(2 * step)]) + 0.5 * np.concatenate(
-            [np.zeros(2 * step), ways]
-        )
-    sums = np.arange(len(ways)) - (len(ways) - 1) // 2
-    return float(min(1.0, ways[np.abs(sums) >= abs(int(steps.sum()))].sum()))
-
-
-def _on_grid(values: np.ndarray, finest: int = 2520) -> np.ndarray:
-    """Return integers proportional to the values: the smallest denominator up to 64 that fits, else `finest` steps."""
-    for denominator in range(1, 65):
-        scaled = values * denominator
-        if np.allclose(scaled, np.round(scaled), atol=1e-9):
-            return np.round(scaled).astype(int)
-    return np.round(values * min(finest, max(64, 1_000_000 // len(values)))).astype(int)
+    return Estimate(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)), n=n)
 
 
 def _effective(value: float, influence: np.ndarray, people: int) -> float:
     """How many independent observations would have this variance; the number of people where nobody differs."""
-    if people < 2:
-        return float(people)
     variance = people / (people - 1) * np.sum(influence**2)
     return float(value * (1 - value) / variance) if variance > 1e-15 and 0 < value < 1 else float(people)
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    if not np.isfinite(z):
-        return 0.0, 1.0
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
 
 
 def _quantile(people: int, level: float) -> float:
     from scipy import stats
 
-    return float(stats.t.ppf(0.5 + level / 2, people - 1)) if people > 1 else np.nan
+    return float(stats.t.ppf(0.5 + level / 2, people - 1))
 
 
 def _correlation(first: np.ndarray, second: np.ndarray) -> float:

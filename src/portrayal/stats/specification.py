@@ -27,24 +27,6 @@ def specifications(choices: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]
     return [dict(zip(choices, taken, strict=True)) for taken in product(*choices.values())]
 
 
-def curve(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
-    """Order the specifications of each claim by their estimate and number them in `rank`.
-
-    Parameters
-    ----------
-    table
-        One row a specification: the choices made, the estimate and a boolean `supports`.
-    by
-        Columns that tell claims apart (system, test).
-    value
-        The column of the estimate; specifications without one come last.
-    """
-    _check(table, [*by, value, "supports"])
-    ordered = table.sort([*by, value], nulls_last=True, maintain_order=True)
-    rank = pl.int_range(pl.len())
-    return ordered.with_columns((rank.over(list(by)) if by else rank).alias("rank"))
-
-
 def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
     """Return for each claim how many specifications there are and which share supports it.
 

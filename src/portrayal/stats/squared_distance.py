@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portrayal.stats.dealt_groups import column_moments
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -53,14 +53,14 @@ class Distance:
         """The standard error."""
         return float(np.sqrt(max(self.linear - 4 * self.square, 0.0) + 2 * self.square))
 
-    def interval(self, level: float = 0.95) -> Interval:
+    def interval(self, level: float = 0.95) -> Estimate:
         """Return the plain interval, for the difference of two distances."""
         from scipy import special
 
         half = float(special.ndtri(0.5 + level / 2)) * self.error
-        return Interval(self.value, self.value - half, self.value + half)
+        return Estimate(self.value, self.value - half, self.value + half)
 
-    def score_interval(self, level: float = 0.95) -> Interval:
+    def score_interval(self, level: float = 0.95) -> Estimate:
         """Return the interval of one distance that holds whatever the distance is; it may begin below zero."""
         from scipy import special
 
@@ -69,7 +69,7 @@ class Distance:
         middle = self.value + 2 * slope * z2
         inside = 4 * slope * z2 * self.value + 4 * slope**2 * z2**2 + 2 * self.square * z2
         half = float(np.sqrt(max(inside, 0.0)))
-        return Interval(self.value, min(middle - half, self.value), max(middle + half, self.value, 0.0))
+        return Estimate(self.value, min(middle - half, self.value), max(middle + half, self.value, 0.0))
 
 
 @dataclass(frozen=True)

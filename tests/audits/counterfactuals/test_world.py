@@ -40,9 +40,11 @@ def test_the_regression_of_kay_et_al():
 
 def test_search_follows_labour_with_r_over_nine_tenths():
     table = shipped_table("image_search_gender")
-    ends, p, n = correlation(table["search_p_women"].to_numpy(), table["bls_p_women"].to_numpy())
-    assert n == 45 and ends.value > 0.9 and p < 1e-10
-    assert ends.low < ends.value < ends.high
+    found = correlation(table["search_p_women"].to_numpy(), table["bls_p_women"].to_numpy())
+    assert found.n == 45 and found.value > 0.9 and found.p < 1e-10
+    # Fisher: the interval is symmetric on the scale of atanh, 1.96 / sqrt(42) either way
+    assert np.arctanh(found.high) - np.arctanh(found.value) == pytest.approx(1.959964 / np.sqrt(42), rel=1e-6)
+    assert np.arctanh(found.value) - np.arctanh(found.low) == pytest.approx(1.959964 / np.sqrt(42), rel=1e-6)
 
 
 def test_the_shipped_summary_is_that_of_the_public_data(shared):
@@ -150,8 +152,8 @@ def test_a_reader_that_cannot_see_a_group_is_an_error():
 def test_published_slopes_follow_search_shares():
     # Joo, Kaerkkaeinen (2020), Tables 1 to 3: what is searched as masculine has masculine slopes.
     joined = slopes_and_shares(shipped_table("published_gender_slopes"), masculine_shares())
-    ends, _, n = correlation(joined["slope"].to_numpy(), joined["share"].to_numpy())
-    assert n >= 4 and ends.value > 0
+    found = correlation(joined["slope"].to_numpy(), joined["share"].to_numpy())
+    assert found.n is not None and found.n >= 4 and found.value > 0
 
 
 def test_published_tables_are_whole():
@@ -165,5 +167,5 @@ def test_published_tables_are_whole():
 
 
 def test_too_few_pairs_have_no_correlation():
-    ends, p, n = correlation(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))
-    assert np.isnan(ends.value) and np.isnan(p) and n == 2
+    found = correlation(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))
+    assert np.isnan(found.value) and np.isnan(found.p) and found.n == 2

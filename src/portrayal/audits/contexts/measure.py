@@ -23,7 +23,7 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     _check_genders(settings, typology)
     pictures = describe_pictures(evidence.stimuli, evidence.responses, typology, tags, list(settings.genders))
     answered = answer_questions(pictures, _design(evidence, settings))
-    judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)])
+    judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)], audit="contexts")
     found, unknown = pl.concat([answered, judged]), unknown_tags(evidence.responses, typology, tags)
     warnings = warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors)
     tables = {"unknown_tags": unknown.head(500), "stereotypes": evidence.inputs["contexts"]}

@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.audits.counterfactuals.measures.reversal import place_scores, reversal_p
-from portrayal.audits.counterfactuals.measures.slopes import LEAST, cluster_sums, ratio_interval
+from portrayal.audits.counterfactuals.measures.slopes import (
+    LEAST,
+    cluster_sums,
+    ratio_interval,
+    reversal_scores,
+)
 from portrayal.runs.calibration import Calibration
 from portrayal.stats.multiplicity import adjust
+from portrayal.stats.permutation import sign_flip_columns
 from portrayal.vision.faces.attributes import steps
 
 STEM = "counterfactuals"
@@ -114,7 +119,7 @@ def present(setting: Setting, values: np.ndarray, slope: np.ndarray, rng: np.ran
 def _audit(found: np.ndarray, values: np.ndarray, slope: np.ndarray, run: int) -> tuple[float, ...]:
     """Return false share, intervals, covered, labels with the named slope, found of those, rare labels."""
     clusters = np.arange(len(found))
-    discovered = adjust(reversal_p(place_scores(found, clusters)), "benjamini-hochberg") <= 0.05
+    discovered = adjust(sign_flip_columns(reversal_scores(found, clusters)), "benjamini-hochberg") <= 0.05
     false_share = (discovered & (slope == 0)).sum() / max(discovered.sum(), 1)
     centre = (found[:, int(np.flatnonzero(values == 0)[0])] > 0).sum(axis=0)
     common = centre >= LEAST

@@ -26,7 +26,7 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     tables |= {} if checks is None else {"checks": checks}
     tables |= {"left_out": told.get("left_out", _nothing())}
     world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
-    extra = results([*world, *check_rows(checks)])
+    extra = results([*world, *check_rows(checks)], audit="counterfactuals")
     warnings = [*_top(told), *warnings, *_left_out(tables["left_out"])]
     pictures = {name: value for name, value in told.items() if name.startswith("strip_")}
     return Measured(pl.concat([rows, extra]), tables, warnings, pictures=pictures)

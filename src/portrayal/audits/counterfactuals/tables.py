@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE, STEM
+from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE
 from portrayal.audits.counterfactuals.measures.world import (
     correlation,
     gaps,
@@ -20,8 +20,10 @@ from portrayal.audits.counterfactuals.measures.world import (
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Measured, ReportTable
+from portrayal.stats.estimate import Estimate
 
 GENDERS = ("feminine", "masculine")
+OF_SEARCH = {"system": "image search (Kay et al. 2015)", "group": "women"}
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
@@ -129,18 +131,16 @@ def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     for row in checks.iter_rows(named=True):
         verdict = {True: "passed", False: "failed", None: "not judged"}[row["passed"]]
         needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
-        yield {
-            "audit": STEM, "system": "manipulator", "measure": "manipulation_check", "group": row["attribute"],
-            "contrast": row["check"], "value": row["value"], "low": row["low"], "high": row["high"], "n": row["n"],
-            "n_missing": 0, "unit": row["unit"], "note": "; ".join(filter(None, [needs, row["note"]])),
-        }  # fmt: skip
+        about = {"system": "manipulator", "group": row["attribute"], "contrast": row["check"]}
+        note = "; ".join(filter(None, [needs, row["note"]]))
+        found = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
+        yield found.row("manipulation_check", **about)
 
 
 def world_rows(
     labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame, poles: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Yield how slopes go with search shares, and how search goes with the workforce."""
-    base = {"audit": STEM, "n_missing": 0}
     yield from _slope_share_rows(labels, "gender", shares, "slopes and masculine shares in image search")
     whose = (
         "shares of people read as White"
@@ -149,13 +149,10 @@ def world_rows(
     )
     about_race = f"slopes and {whose} in image search (Table 4)"
     yield from _slope_share_rows(labels, "race", race_shares(poles), about_race)
-    ends, p, n = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
-    yield {
-        **base, "system": "image search (Kay et al. 2015)", "measure": "search_labour_correlation", "group": "women",
-        "contrast": "share in search results and in the workforce", "value": ends.value, "low": ends.low, "high": ends.high,
-        "p": p, "n": n, "unit": "Pearson r",
-    }  # fmt: skip
-    yield from _line_rows(search, base)
+    related = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
+    contrast = "share in search results and in the workforce"
+    yield related.row("search_labour_correlation", **OF_SEARCH, contrast=contrast)
+    yield from _line_rows(search)
 
 
 def _slope_share_rows(
@@ -164,16 +161,12 @@ def _slope_share_rows(
     """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
     slopes = labels.filter((pl.col("attribute") == attribute) & pl.col("slope").is_not_null())
     for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
-        ends, p, n = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
-        if np.isfinite(ends.value):
-            yield {
-                "audit": STEM, "n_missing": 0, "system": system, "measure": "slope_share_correlation", "group": attribute,
-                "value": ends.value, "contrast": contrast, "low": ends.low, "high": ends.high, "p": p, "n": n,
-                "unit": "Pearson r",
-            }  # fmt: skip
+        related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
+        if np.isfinite(related.value):
+            yield related.row("slope_share_correlation", system=system, group=attribute, contrast=contrast)
 
 
-def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield over- or under-representation and exaggeration as in Kay et al."""
     line = representation(
         search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
@@ -185,11 +178,10 @@ def _line_rows(search: pl.DataFrame, base: dict[str, Any]) -> Iterator[dict[str,
          "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip
     for name, value, error, note in parts:
-        yield {
-            **base, "system": "image search (Kay et al. 2015)", "measure": name, "group": "women", "value": value,
-            "contrast": "search share on workforce share, quasibinomial", "low": value - 1.96 * error,
-            "high": value + 1.96 * error, "n": line.n, "unit": "log odds", "note": note,
-        }  # fmt: skip
+        found = Estimate(
+            value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note
+        )
+        yield found.row(name, **OF_SEARCH, contrast="search share on workforce share, quasibinomial")
 
 
 def _words(attribute: str, whose: str) -> str:

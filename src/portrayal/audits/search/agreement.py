@@ -11,9 +11,16 @@ import polars as pl
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
 from portrayal.audits.search.measures.lists import DISCOUNTS
-from portrayal.audits.search.measures.reliability import Agreement, correlate
-from portrayal.audits.search.rows import INSTRUMENT, finite, row
-from portrayal.audits.search.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler, with_options
+from portrayal.audits.search.measures.reliability import correlate
+from portrayal.audits.search.scored_runs import (
+    INSTRUMENT,
+    PERFECT,
+    PartialResult,
+    ScoredRuns,
+    make_ruler,
+    with_options,
+)
+from portrayal.stats.estimate import Estimate
 from portrayal.text.direction import METHODS
 
 
@@ -67,15 +74,8 @@ def _specified(scored: ScoredRuns, history: History, scores: Any) -> list[dict[s
             slope = relative_gsr(
                 tables[system], tables[PERFECT], scored.seed, draws=300, shuffles=1
             ).difference
-        rows.append(
-            {
-                "system": system,
-                "value": finite(slope.value),
-                "low": finite(slope.low),
-                "high": finite(slope.high),
-                "n": slope.n,
-            }
-        )
+        known = slope.columns()
+        rows.append({"system": system, **{name: known[name] for name in ("value", "low", "high", "n")}})
     return rows
 
 
@@ -85,7 +85,6 @@ def _slopes(scored: ScoredRuns, ruler: str) -> np.ndarray:
     return np.array([gsr(scored.tables[ruler][name], draws=2, shuffles=1).value for name in names])
 
 
-def _row(measure: str, names: str, found: Agreement, unit: str) -> dict[str, Any]:
-    note = "few points: the interval is rough" if found.n < 10 else ""
-    estimate = (found.value, found.low, found.high)
-    return row(measure, INSTRUMENT, estimate, found.n, unit, group=names, missing=found.n_missing, note=note)
+def _row(measure: str, names: str, found: Estimate, unit: str) -> dict[str, Any]:
+    note = "few points: the interval is rough" if (found.n or 0) < 10 else ""
+    return found.row(measure, system=INSTRUMENT, group=names, unit=unit, note=note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ import polars as pl
 from portrayal.audits.search.measures.gsr import relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
-from portrayal.audits.search.measures.quality import compare_quality, quality
+from portrayal.audits.search.measures.quality import quality
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.published import published_names
-from portrayal.audits.search.rows import row, slope_row
 from portrayal.audits.search.scored_runs import PartialResult, ScoredRuns
 from portrayal.errors import PortrayalError, nearest
+from portrayal.stats.groups import paired_t
 from portrayal.stats.intervals import clustered_mean
 
 QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
@@ -72,30 +73,18 @@ def _quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
 
 def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
-    rows = []
-    for name in QUALITY if table.height else ():
-        values = table[name].to_numpy()
-        found = clustered_mean(values, np.arange(len(values)))
-        rows.append(row(name, system, found, len(values), "mean over queries", missing=judged - len(values)))
-    return rows
+    about = {"system": system, "n_missing": judged - table.height, "unit": "mean over queries"}
+    names = QUALITY if table.height else ()
+    return [clustered_mean(table[name].to_numpy()).row(name, **about) for name in names]
 
 
 def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
-    if tables[base].join(tables[variant], on="query", how="semi").height < 2:
-        return []
-    unit, contrast = "mean paired difference, queries", f"{variant} - {base}"
+    both = tables[variant].join(tables[base], on="query", suffix="_base")
+    about = {"system": variant, "contrast": f"{variant} - {base}", "unit": "mean paired difference, queries"}
     return [
-        row(
-            f"{found['measure']}_change",
-            variant,
-            (found["difference"], found["low"], found["high"]),
-            found["n"],
-            unit,
-            contrast=contrast,
-            p=found["p"],
-        )
-        for found in compare_quality(tables[base], tables[variant], QUALITY).iter_rows(named=True)
+        paired_t((both[name] - both[f"{name}_base"]).to_numpy()).row(f"{name}_change", **about)
+        for name in (QUALITY if both.height > 1 else ())
     ]
 
 
@@ -122,22 +111,19 @@ def _distances(scored: ScoredRuns, base: str, variant: str) -> pl.DataFrame:
 
 def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[dict[str, Any]]:
     """Return the mean distance and its correlation with |g(q)|."""
-    contrast = f"{variant} and {base}"
+    about = {"system": variant, "contrast": f"{variant} and {base}"}
     values = table["distance"].drop_nulls().to_numpy()
-    missing = table.height - len(values)
-    found, unit = clustered_mean(values, np.arange(len(values))), "normalised K(p), mean over queries"
-    mean = row("kendall_distance", variant, found, len(values), unit, contrast=contrast, missing=missing)
+    mean = replace(clustered_mean(values), n_missing=table.height - len(values))
     x, y = (table[name].fill_null(np.nan).to_numpy() for name in ("genderedness", "distance"))
-    related = correlate(x, y, seed=seed)
-    ends, unit = (related.value, related.low, related.high), "Pearson's r of |g(q)| and distance, queries"
-    r = row(
-        "kendall_genderedness", variant, ends, related.n, unit, contrast=contrast, missing=related.n_missing
-    )
-    return [mean, r]
+    r, unit = correlate(x, y, seed=seed), "Pearson's r of |g(q)| and distance, queries"
+    return [
+        mean.row("kendall_distance", unit="normalised K(p), mean over queries", **about),
+        r.row("kendall_genderedness", unit=unit, **about),
+    ]
 
 
 def _gsr_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
     """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
     tables = scored.tables[ruler]
     found = relative_gsr(tables[variant], tables[base], scored.seed)
-    return slope_row("gsr_change", variant, ruler, found.difference, contrast=f"{variant} - {base}")
+    return found.difference.row("gsr_change", system=variant, group=ruler, contrast=f"{variant} - {base}")

@@ -36,7 +36,11 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     tables: dict[str, pl.DataFrame] = {}
     for part in parts:
         tables |= part.tables
-    return Measured(results(row for part in parts for row in part.rows), tables, _warnings(parts))
+    return Measured(
+        results((row for part in parts for row in part.rows), audit="search", group="", contrast=""),
+        tables,
+        _warnings(parts),
+    )
 
 
 def _warnings(parts: list[PartialResult]) -> list[str]:

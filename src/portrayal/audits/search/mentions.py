@@ -20,7 +20,6 @@ from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.lists import rank_weights
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.slope import permutation_p
-from portrayal.audits.search.rows import row
 from portrayal.audits.search.scored_runs import PERFECT, PartialResult, ScoredRuns
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
@@ -63,43 +62,29 @@ def _documents(scored: ScoredRuns, listed: list[str], groups: np.ndarray) -> tup
 
 def _outcome_rows(scored: ScoredRuns, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
-    poles, told, contrast = scored.settings.poles, list(outcomes.values()), f"against {PERFECT}"
+    found = list(outcomes.values())
     judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
-    rows = []
-    for outcome in (*poles, NEITHER, UNDEFINED):
-        found = wilson(told.count(outcome), len(told))
-        rows.append(
-            row(
-                "over_representation",
-                system,
-                found,
-                len(told),
-                "share of queries",
-                group=outcome,
-                contrast=contrast,
-                missing=judged - len(told),
-            )
-        )
-    return [*rows, _trend_row(scored, system, contrast, *_trend(scored, outcomes))]
+    about = {"system": system, "contrast": f"against {PERFECT}"}
+    counted = {"n_missing": judged - len(found), "unit": "share of queries", **about}
+    rows = [
+        wilson(found.count(outcome), len(found)).row("over_representation", group=outcome, **counted)
+        for outcome in (*scored.settings.poles, NEITHER, UNDEFINED)
+    ]
+    return [*rows, _trend_row(scored, about, *_trend(scored, outcomes))]
 
 
-def _trend_row(
-    scored: ScoredRuns, system: str, contrast: str, x: np.ndarray, y: np.ndarray
-) -> dict[str, Any]:
+def _trend_row(scored: ScoredRuns, about: dict[str, Any], x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Return the correlation of the outcome with the query's genderedness, with a permutation p."""
     related = correlate(x, y, seed=scored.seed)
     poles = scored.settings.poles
-    return row(
+    return related.row(
         "over_representation_trend",
-        system,
-        (related.value, related.low, related.high),
-        related.n,
-        "Pearson's r with query genderedness, queries",
         group=scored.first.name,
-        contrast=contrast,
         p=permutation_p(x, y, scored.seed) if np.isfinite(related.value) else None,
-        missing=len(scored.history.queries) - len(x),
+        n_missing=len(scored.history.queries) - len(x),
+        unit="Pearson's r with query genderedness, queries",
         note=f"{poles[0]} +1, {poles[1]} -1, neither 0; queries with no documents of either are missing",
+        **about,
     )
 
 
@@ -147,15 +132,16 @@ def _exposure_rows(scored: ScoredRuns, system: str, groups: np.ndarray) -> list[
     poles, named = scored.settings.poles, _groups(scored)
     table = _shares(scored, system, groups, len(named))
     usable = table[~np.isnan(table[:, 0])]
-    names = [*((name, "") for name in named), ("", f"{poles[0]} - {poles[1]}")]
-    unit, missing = "mean share of attention, queries", len(table) - len(usable)
-    rows = []
-    for column, (group, contrast) in enumerate(names):
-        found = clustered_mean(usable[:, column], np.arange(len(usable)))
-        rows.append(
-            row("exposure", system, found, len(usable), unit, group=group, contrast=contrast, missing=missing)
-        )
-    return rows
+    names = [*({"group": name} for name in named), {"contrast": f"{poles[0]} - {poles[1]}"}]
+    about = {
+        "system": system,
+        "n_missing": len(table) - len(usable),
+        "unit": "mean share of attention, queries",
+    }
+    return [
+        clustered_mean(values).row("exposure", **about, **whose)
+        for values, whose in zip(usable.T, names, strict=True)
+    ]
 
 
 def _shares(scored: ScoredRuns, system: str, groups: np.ndarray, count: int) -> np.ndarray:
@@ -177,10 +163,9 @@ def _arab_rows(scored: ScoredRuns, system: str) -> list[dict[str, Any]]:
     for magnitude in MAGNITUDES:
         values = np.array([rank_bias(part, magnitude) for part in listed])
         usable = values[~np.isnan(values)]
-        found = clustered_mean(usable, np.arange(len(usable)))
         unit = f"ARaB at 10 ({magnitude}), mean over queries; above 0 leans to {scored.settings.poles[0]}"
-        missing = len(values) - len(usable)
-        rows.append(row("arab", system, found, len(usable), unit, group=magnitude, missing=missing))
+        about = {"system": system, "group": magnitude, "n_missing": len(values) - len(usable), "unit": unit}
+        rows.append(clustered_mean(usable).row("arab", **about))
     return rows
 
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.slope import SMALL, Slope
-from portrayal.audits.search.rows import row, slope_row
 from portrayal.audits.search.scored_runs import PERFECT, PartialResult, Ruler, ScoredRuns
+from portrayal.stats.estimate import Estimate
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
 
@@ -23,7 +23,7 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
             if system == PERFECT and not scored.judged:
                 continue
             slope = gsr(table, scored.seed)
-            rows.append(slope_row("gsr", system, ruler.name, slope, _notes(slope, table)))
+            rows.append(slope.row("gsr", system=system, group=ruler.name, note=_notes(slope, table)))
             fits.append((ruler.name, system, slope.value, slope.intercept))
         for system in scored.systems:
             rows += _against(scored, ruler, system) + _without_gendered(scored, ruler, system)
@@ -44,19 +44,16 @@ def _against(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, An
         return []
     tables = scored.tables[ruler.name]
     found = relative_gsr(tables[system], tables[PERFECT], scored.seed)
-    difference = slope_row("gsr_difference", system, ruler.name, found.difference, contrast=f"less {PERFECT}")
-    ratio = row(
-        "gsr_ratio",
-        system,
-        (found.ratio, found.low, found.high),
-        found.difference.n,
-        "ratio of slopes, queries",
-        group=ruler.name,
-        contrast=f"over {PERFECT}",
-        missing=found.difference.n_missing,
-        note=found.note,
+    about = {"system": system, "group": ruler.name}
+    ratio = Estimate(
+        found.ratio, found.low, found.high, n=found.difference.n, n_missing=found.difference.n_missing
     )
-    return [difference, ratio]
+    return [
+        found.difference.row("gsr_difference", contrast=f"less {PERFECT}", **about),
+        ratio.row(
+            "gsr_ratio", contrast=f"over {PERFECT}", unit="ratio of slopes, queries", note=found.note, **about
+        ),
+    ]
 
 
 def _without_gendered(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, Any]]:
@@ -67,7 +64,7 @@ def _without_gendered(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dic
         return []
     slope = gsr(table, scored.seed, shuffles=999)
     note = f"without {len(named)} queries that name a group themselves"
-    return [slope_row("gsr_without_gendered_queries", system, ruler.name, slope, note)]
+    return [slope.row("gsr_without_gendered_queries", system=system, group=ruler.name, note=note)]
 
 
 def _notes(slope: Slope, table: pl.DataFrame) -> str:

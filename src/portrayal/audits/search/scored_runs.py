@@ -17,7 +17,6 @@ from portrayal.audits.search.measures.history import (
     score_many,
 )
 from portrayal.audits.search.measures.scores import word_scores
-from portrayal.audits.search.rows import INSTRUMENT
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence
@@ -27,6 +26,7 @@ from portrayal.text.space import WordSpace
 
 PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)
+INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     runs = _runs(evidence.responses)
     systems = list(dict.fromkeys(name for name, _ in runs))
     rulers = {
-        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history)
+        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
     tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
@@ -113,10 +113,10 @@ def check_system_names(names: Iterable[str]) -> None:
             )
 
 
-def make_ruler(space: WordSpace, pairs: Any, method: str, history: History) -> Ruler:
-    """Find the direction and score the history's words."""
+def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name: str = "") -> Ruler:
+    """Find the direction and score the history's words; `name` is what the study calls the vectors."""
     direction = find_direction(space, pairs, method)
-    return Ruler(space.name, space, direction, word_scores(space, direction, history))
+    return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
 
 
 def with_options(history: History, discount: str, inflected: bool) -> History:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, Dichotomy, compare_poles
+from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_poles
 from portrayal.audits.search.measures.gsr import gsr
 from portrayal.audits.search.measures.history import lists_of, score_many
 from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
-from portrayal.audits.search.rows import INSTRUMENT, row, slope_row
-from portrayal.audits.search.scored_runs import PartialResult, Ruler, ScoredRuns, make_ruler
+from portrayal.audits.search.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns, make_ruler
+from portrayal.stats.estimate import Estimate
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
 from portrayal.text.direction import score_words
 
@@ -36,9 +36,10 @@ def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: Scor
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
     measured = [_reference(ruler, name, check, pairs, scored) for name, check in checks.items()]
     histories = {count: _parity(ruler, count, scored.seed) for count in (6, 20)}
+    about = {"system": INSTRUMENT, "group": ruler.name}
     rows = [
-        *(_dichotomy_row(ruler, found) for found in tested),
-        {**_dichotomy_row(ruler, literal), "measure": "dichotomy_literal"},
+        *(found.row("dichotomy", contrast=found.name, **about) for found in tested),
+        literal.row("dichotomy_literal", contrast=literal.name, **about),
         *(row for rows, _ in measured for row in rows),
         *(_parity_row(ruler, count, parity) for count, parity in histories.items()),
     ]
@@ -51,34 +52,6 @@ def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: Scor
     )
 
 
-def _dichotomy_row(ruler: Ruler, found: Dichotomy) -> dict[str, Any]:
-    reach = _welch(found.words)
-    return row(
-        "dichotomy",
-        INSTRUMENT,
-        (found.difference, found.difference - reach, found.difference + reach),
-        found.words.height - found.missing,
-        "difference of mean genderedness, words",
-        group=ruler.name,
-        contrast=found.name,
-        p=found.p,
-        missing=found.missing,
-        note=f"one-sided, {found.method} permutation test over the words; interval by Welch's t",
-    )
-
-
-def _welch(words: pl.DataFrame) -> float:
-    """Return the half width of Welch's interval of the difference between the two poles' means."""
-    from scipy import stats
-
-    sides = [part["score"].to_numpy() for part in words.drop_nulls("score").partition_by("pole")]
-    parts = np.array([side.var(ddof=1) / len(side) for side in sides])
-    freedom = parts.sum() ** 2 / sum(
-        part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True)
-    )
-    return float(stats.t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
-
-
 def _reference(
     ruler: Ruler, name: str, check: Any, pairs: Any, scored: ScoredRuns
 ) -> tuple[list[dict[str, Any]], pl.DataFrame]:
@@ -87,10 +60,9 @@ def _reference(
     own = make_ruler(ruler.space, pairs, scored.settings.direction, history)
     lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
     tables = score_many(history, lists, own.scores)
+    about = {"system": INSTRUMENT, "group": ruler.name}
     rows = [
-        slope_row(
-            "gsr_reference", INSTRUMENT, ruler.name, gsr(table, scored.seed), contrast=f"{name}: {system}"
-        )
+        gsr(table, scored.seed).row("gsr_reference", contrast=f"{name}: {system}", **about)
         for system, table in tables.items()
     ]
     points = [
@@ -121,16 +93,11 @@ def _parity_row(ruler: Ruler, count: int, parity: Parity) -> dict[str, Any]:
     n, r = len(parity.slopes), parity.pearson
     reach = 0.0 if parity.exact else 1.96 / np.sqrt(n - 3)
     how = "all histories, so no sampling error" if parity.exact else "seeded draws, Fisher's interval"
-    return row(
-        "parity_correlation",
-        INSTRUMENT,
-        (r, np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)),
-        n,
-        "Pearson's r, histories",
-        group=ruler.name,
-        contrast=f"GSR with the share of stereotypical documents, {count} queries",
-        note=f"{how}; the paper prints {PUBLISHED} (Figure 5)",
-    )
+    note = f"{how}; the paper prints {PUBLISHED} (Figure 5)"
+    ends = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
+    found = Estimate(r, *ends, n=n, unit="Pearson's r, histories", note=note)
+    contrast = f"GSR with the share of stereotypical documents, {count} queries"
+    return found.row("parity_correlation", system=INSTRUMENT, group=ruler.name, contrast=contrast)
 
 
 def _sample(parity: Parity, ruler: Ruler, count: int) -> pl.DataFrame:

@@ -62,9 +62,9 @@ class Searchable:
 
 
 @cache
-def open_searchable(path: Path) -> Searchable:
-    """Open a collection once, however many systems of a study search it."""
-    return Searchable(read_collection(path))
+def open_searchable(path: Path, mark: str) -> Searchable:
+    """Open a collection once, however many systems of a study search it; `mark` is its fingerprint."""
+    return Searchable(read_collection(path), mark=mark)
 
 
 def fingerprint(path: Path) -> str:

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.tables import finite
 from portrayal.vision.faces.identity import can_embed, embed
 from portrayal.vision.faces.mask import TO_LUMA_CHROMA
 from portrayal.vision.faces.reader import chips, read_age, read_gender
@@ -80,7 +82,7 @@ def race_rows(perceived: np.ndarray, right: int, n: int, poles: Sequence[str]) -
     """
     share = wilson(float(right), n)
     unit = f"P({poles[1]} rather than {poles[0]}), highest less lowest"
-    shift = _mean(perceived[:, -1] - perceived[:, 0])
+    shift = clustered_mean(perceived[:, -1] - perceived[:, 0])
     still = wilson(float(monotone(perceived, falling=False).sum()), len(perceived))
     about = (
         f"a reader fitted on face embeddings, right about {share.value:.0%} of {n} unedited held-out faces"
@@ -123,7 +125,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
     """Ask whether the cue is seen: gender by the reader; race has no trustworthy reader, so lightness stands in, unjudged."""
     if attribute == "race":
         light = np.array([each.lightness for each in readings])
-        ends = _mean(light[:, -1] - light[:, 0])
+        ends = clustered_mean(light[:, -1] - light[:, 0])
         note = "no independent reader of race is trusted here; this says only how the skin's lightness moves"
         return [
             _row(
@@ -138,7 +140,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
             )
         ]
     female = np.array([each.female for each in readings])
-    shift, n = _mean(female[:, 0] - female[:, -1]), len(female)
+    shift, n = clustered_mean(female[:, 0] - female[:, -1]), len(female)
     if attribute == "placebo":
         row = _row("perceived gender moves", attribute, shift, n, "P(female), lowest less highest", "under 0.15 in size",
                    abs(shift.value) < 0.15)  # fmt: skip
@@ -169,12 +171,12 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
 def _stays_fixed(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
     """Ask whether the controls stay: age by the reader; for race, perceived gender too."""
     age = np.array([each.age for each in readings])
-    drift = _mean(age[:, -1] - age[:, 0])
+    drift = clustered_mean(age[:, -1] - age[:, 0])
     rows = [_row("perceived age stays", attribute, drift, len(age), "years, highest less lowest", "under 5 in size",
                  abs(drift.value) < 5)]  # fmt: skip
     if attribute == "race":
         female = np.array([each.female for each in readings])
-        moved = _mean(female[:, 0] - female[:, -1])
+        moved = clustered_mean(female[:, 0] - female[:, -1])
         rows.append(_row("perceived gender stays", attribute, moved, len(female), "P(female), lowest less highest",
                          "under 0.15 in size", abs(moved.value) < 0.15))  # fmt: skip
     return rows
@@ -182,7 +184,7 @@ def _stays_fixed(attribute: str, readings: list[Readings]) -> list[dict[str, Any
 
 def _background(attribute: str, readings: list[Readings]) -> dict[str, Any]:
     worst = float(max(each.outside for each in readings))
-    ends = Interval(worst, worst, worst)
+    ends = Estimate(worst, worst, worst)
     return _row("outside the mask nothing changes", attribute, ends, len(readings), "largest difference of a pixel",
                 "exactly 0", worst == 0)  # fmt: skip
 
@@ -193,7 +195,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
     vectors = [each.embeddings for each in known]
     needs = "at least 0.95"
     if len(vectors) < 2:
-        return _row("identity stays", attribute, Interval(np.nan, np.nan, np.nan), len(vectors), "share of faces", needs,
+        return _row("identity stays", attribute, Estimate(), len(vectors), "share of faces", needs,
                     None, f"{NOT_DONE}: {_why_no_identity()}")  # fmt: skip
     stack = np.array(vectors)
     moved = np.linalg.norm(stack[:, 1:] - stack[:, :1], axis=2).max(axis=1)
@@ -230,31 +232,25 @@ def _probe(model: dict[str, Any]) -> dict[str, Any]:
     """What a fresh probe read from the latent code on held-out faces when the model was made."""
     probe = model.get("checks", {}).get("probe")
     if not probe:
-        none = Interval(np.nan, np.nan, np.nan)
+        none = Estimate()
         return _row("latent code says little of gender", "gender", none, 0, "points above chance", "at most 10", None,
                     f"{NOT_DONE}: the model's page has no probe")  # fmt: skip
-    ends = wilson(probe["right"], probe["n"])
-    value = 100 * (ends.value - probe["chance"])
-    spread = Interval(value, 100 * (ends.low - probe["chance"]), 100 * (ends.high - probe["chance"]))
+    spread = wilson(probe["right"], probe["n"]).map(lambda end: 100 * (end - probe["chance"]))
     return _row("latent code says little of gender", "gender", spread, probe["n"], "points above chance", "at most 10",
-                value <= 10, "a fresh probe on held-out faces, when the model was made")  # fmt: skip
-
-
-def _mean(values: np.ndarray) -> Interval:
-    return clustered_mean(values, np.arange(len(values)))
+                spread.value <= 10, "a fresh probe on held-out faces, when the model was made")  # fmt: skip
 
 
 def _row(
     check: str,
     attribute: str,
-    ends: Interval,
+    ends: Estimate,
     n: int,
     unit: str,
     needs: str,
     passed: bool | None,
     note: str = "",
 ) -> dict[str, Any]:
-    value, low, high = (float(end) if np.isfinite(end) else None for end in ends)
+    value, low, high = map(finite, ends)
     return {
         "check": check, "attribute": attribute, "value": value, "low": low, "high": high, "n": n, "unit": unit,
         "needs": needs, "passed": None if passed is None else bool(passed), "note": note,

@@ -121,8 +121,8 @@ def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
 def _labels(gap: float) -> Callable[[np.random.Generator], Outcome]:
     def run(rng: np.random.Generator) -> Outcome:
         hits, base = rng.binomial(100, 0.1 + gap), rng.binomial(100, 0.1)
-        interval, p = share_difference(int(hits), 100, int(base), 100)
-        return Outcome(interval.low <= gap <= interval.high, p)
+        found = share_difference(int(hits), 100, int(base), 100)
+        return Outcome(found.low <= gap <= found.high, found.p)
 
     return run
 
@@ -133,7 +133,7 @@ def _corrected(share: float) -> Callable[[np.random.Generator], Outcome]:
         flags = np.where(truth, rng.random(200) < 0.6, rng.random(200) < 0.05)
         validation = pl.DataFrame({"rater": ["r"] * 200, "detector": flags, "judgment": truth})
         hits = int(rng.binomial(300, share * 0.6 + (1 - share) * 0.05))
-        interval = corrected_rate(hits, 300, validation, draws=1000).interval
-        return Outcome(interval.low <= share <= interval.high, None)
+        found = corrected_rate(hits, 300, validation, draws=1000)
+        return Outcome(found.low <= share <= found.high, None)
 
     return run

@@ -9,6 +9,7 @@ import numpy as np
 from portrayal.audits.associations.measures.effect import effect_size
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.permutation import Permutation, two_sample, within_clusters
 
 # Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
@@ -27,8 +28,8 @@ def compare(
     people: np.ndarray | None = None,
     seed: int = 0,
     resampled: str = "targets within X and within Y, attributes fixed",
-) -> dict[str, Any]:
-    """Return d, interval, p, n and note of two sides of numbers, as the columns of a Results row."""
+) -> Estimate:
+    """Return d of two sides of numbers with its interval and p; the note says how each was found."""
     if ddof not in (0, 1):
         raise PortrayalError(f"ddof is {ddof!r}. Expected 1 (sample deviation) or 0 (population deviation).")
     options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
@@ -40,8 +41,8 @@ def compare(
         f"95% interval: {drawn}; estimand: d in the population these were drawn from",
         *_cautions(effect_size(x, y, ddof), _units(x, y, people)),
     ]
-    estimate = _estimate(x, y, ddof, people, seed)
-    return {**estimate, "p": p, "n": len(x) + len(y), "n_missing": 0, "unit": "d", "note": "; ".join(notes)}
+    ends = _effect(x, y, ddof, people, seed)
+    return Estimate(*ends, p, len(x) + len(y), unit="d", note="; ".join(notes))
 
 
 def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> tuple[Permutation, str]:
@@ -86,15 +87,12 @@ def _tested(
     return test.p, f"{_test_words(test, options['alternative'], design)}; {beside}"
 
 
-def _estimate(
+def _effect(
     x: np.ndarray, y: np.ndarray, ddof: int, people: np.ndarray | None, seed: int
-) -> dict[str, float | None]:
-    """Return d and its ends, or nothing where all associations are equal."""
-    value = effect_size(x, y, ddof)
-    if not np.isfinite(value):
-        return {"value": None, "low": None, "high": None}
-    ends = effect_interval(x, y, clusters=people, seed=seed)
-    return {"value": value, "low": min(ends.low, value), "high": max(ends.high, value)}
+) -> tuple[float, float, float]:
+    """Return d and its ends, NaN where all associations are equal."""
+    value, ends = effect_size(x, y, ddof), effect_interval(x, y, clusters=people, seed=seed)
+    return value, min(ends.low, value), max(ends.high, value)
 
 
 def _units(x: np.ndarray, y: np.ndarray, people: np.ndarray | None) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.stats.proportions import share_difference
 from portrayal.tables import check, results
 
@@ -48,11 +48,11 @@ def depictions(images: Any, audit: str = "associations") -> pl.DataFrame:
     """
     frame = check(images, IMAGES, "images", "See docs/associations.md, live generators.")
     rows = [
-        {"audit": audit, "system": system, **row}
+        {"system": system, **row}
         for system in sorted(frame["system"].unique())
         for row in _rows(frame.filter(pl.col("system") == system))
     ]
-    return results(rows)
+    return results(rows, audit=audit)
 
 
 def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFrame:
@@ -69,8 +69,8 @@ def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFra
     for system in sorted(frame["system"].unique()):
         own = frame.filter(pl.col("system") == system)
         for row in [*_shares(own), *_extremes(own)]:
-            rows.append({"audit": audit, "system": system, **row})
-    return results(rows)
+            rows.append({"system": system, **row})
+    return results(rows, audit=audit)
 
 
 def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -91,12 +91,16 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
     for label in sorted(counts["label"].unique()):
         hits = {job: table.get((job, label), 0) for job in totals if totals[job]}
         for job, count in hits.items():
+            lost = made[job] - totals[job]
             share = wilson(count, totals[job])
-            yield _share("depicted_share", f"{label}, {job}", share, totals[job], made[job] - totals[job])
+            yield share.row(
+                "depicted_share", group=f"{label}, {job}", n_missing=lost, unit="share", note=READ
+            )
         shares = np.array([count / totals[job] for job, count in hits.items()])
-        mean, n = clustered_mean(shares, np.arange(len(shares))), sum(totals.values())
+        n = sum(totals.values())
         note = f"mean over {len(shares)} occupations, interval clustered by occupation; {READ}"
-        yield {**_share("depicted_share", label, mean, n, sum(made.values()) - n), "note": note}
+        about = {"group": label, "n": n, "n_missing": sum(made.values()) - n, "unit": "share", "note": note}
+        yield clustered_mean(shares).row("depicted_share", **about)
 
 
 def _totals(table: pl.DataFrame, column: str) -> dict[str, int]:
@@ -110,23 +114,17 @@ def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for label in sorted(counts["label"].unique()):
         shares = wide.filter((pl.col("label") == label) & pl.col("share").is_not_nan())["share"].to_numpy()
         for measure, hits in (("occupations_under_10", shares < 0.1), ("occupations_over_90", shares > 0.9)):
-            row = _share(measure, label, wilson(int(hits.sum()), len(shares)), len(shares), 0)
-            yield {
-                **row,
-                "unit": "share of occupations",
-                "note": f"{int(hits.sum())} of {len(shares)}; {READ}",
-            }
+            note = f"{int(hits.sum())} of {len(shares)}; {READ}"
+            share = wilson(int(hits.sum()), len(shares))
+            yield share.row(measure, group=label, unit="share of occupations", note=note)
 
 
 def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     answered = images.drop_nulls("outcome")
-    failed = images.height - answered.height
+    about = {"group": group, "n_missing": images.height - answered.height, "unit": "share"}
     for outcome in LOST:
         hits = int((answered["outcome"] == outcome).sum())
-        yield {
-            **_share(f"{outcome}_rate", group, wilson(hits, answered.height), answered.height, failed),
-            "note": "",
-        }
+        yield wilson(hits, answered.height).row(f"{outcome}_rate", **about)
 
 
 def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -134,13 +132,11 @@ def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for first, second in combinations(sorted(answered["group"].unique()), 2):
         sides = [answered.filter(pl.col("group") == group)["outcome"] for group in (first, second)]
         counts = [number for side in sides for number in (int((side == "blocked").sum()), len(side))]
-        interval, p = share_difference(*counts)
-        row = _share(
-            "blocked_difference", first, interval, counts[1] + counts[3], frame.height - answered.height
+        yield share_difference(*counts).row(
+            "blocked_difference",
+            group=first,
+            contrast=f"{first} - {second}",
+            n_missing=frame.height - answered.height,
+            unit="share",
+            note="Fisher's exact test, two-sided",
         )
-        yield {**row, "contrast": f"{first} - {second}", "p": p, "note": "Fisher's exact test, two-sided"}
-
-
-def _share(measure: str, group: str, interval: Interval, n: int, missing: int) -> dict[str, Any]:
-    ends = {**interval.columns(), "n": n, "n_missing": missing}
-    return {"measure": measure, "group": group, **ends, "unit": "share", "note": READ}

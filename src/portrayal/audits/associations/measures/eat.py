@@ -63,6 +63,7 @@ def eat(
 
     Examples
     --------
+    >>> from portrayal import eat
     >>> x, y = [[1.0, 0.1], [1.0, 0.2]], [[0.1, 1.0], [0.2, 1.0]]
     >>> row = eat(x, y, [[1.0, 0.0]], [[0.0, 1.0]])
     >>> row["p"].item() == 1 / 6, row["n"].item()
@@ -70,7 +71,7 @@ def eat(
     """
     x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
     people = _people(cluster, len(x), len(y))
-    row = compare(
+    found = compare(
         association(x, a, b),
         association(y, a, b),
         alternative=alternative,
@@ -79,7 +80,7 @@ def eat(
         people=people,
         seed=seed,
     )
-    return results([{"audit": "associations", "measure": "eat", "contrast": "X - Y", **row}])
+    return results([found.row("eat", audit="associations", contrast="X - Y")])
 
 
 def scweat(
@@ -117,7 +118,7 @@ def scweat(
        156-170.
     """
     w, a, b = vectors([("w", np.atleast_2d(np.asarray(w, dtype=float)), 1), ("a", a, 2), ("b", b, 2)])
-    row = compare(
+    found = compare(
         cosines(w, a).mean(axis=0),
         cosines(w, b).mean(axis=0),
         alternative=alternative,
@@ -126,7 +127,7 @@ def scweat(
         seed=seed,
         resampled="attributes within A and within B, target fixed",
     )
-    return results([{"audit": "associations", "measure": "scweat", "contrast": "A - B", **row}])
+    return results([found.row("scweat", audit="associations", contrast="A - B")])
 
 
 def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:

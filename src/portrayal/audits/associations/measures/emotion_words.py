@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval
 from portrayal.stats.permutation import sign_flip
 from portrayal.stats.rates import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
@@ -85,11 +84,11 @@ def emotion_words(
     occurrences = count_words(frame, tokens, words, minimum)
     counted = _cells(frame, tokens, occurrences)
     rows = [
-        {"audit": audit, **row}
+        {"system": system, **row}
         for system in sorted(counted["system"].unique())
         for row in _rows(counted.filter(pl.col("system") == system), list(words), baseline, neutral)
     ]
-    return EmotionWords(results(rows), occurrences)
+    return EmotionWords(results(rows, audit=audit), occurrences)
 
 
 def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -164,17 +163,15 @@ def _compare(cells: pl.DataFrame, group: str, baseline: str) -> Iterator[dict[st
 def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, Any]]:
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         people = _by_person(cells, condition)
-        interval = clustered_rate(people["count"].to_numpy(), people["captions"].to_numpy())
-        scaled = Interval(*(1000 * end for end in interval))
+        rate = clustered_rate(people["count"].to_numpy(), people["captions"].to_numpy())
         note = f"{int(people['count'].sum())} occurrences; interval over {len(people)} persons"
-        yield {
-            "measure": measure,
-            **_place(cells, f"{group}, {condition}"),
-            **_estimate(scaled, people),
-            "n_missing": _missing(cells, condition),
-            "unit": UNIT,
-            "note": note if people["count"].sum() else NEVER,
-        }
+        yield rate.map(lambda end: 1000 * end).row(
+            measure,
+            group=f"{group}, {condition}",
+            n_missing=_missing(cells, condition),
+            unit=UNIT,
+            note=note if people["count"].sum() else NEVER,
+        )
 
 
 def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> dict[str, Any]:
@@ -182,24 +179,22 @@ def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> di
     counts, base = (
         [both[f"{name}{end}"].to_numpy() for name in ("count", "captions")] for end in ("", "_base")
     )
-    interval = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
+    ratio = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
     difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
     test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
     note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"
     note += _lone_person(both)
-    if np.isnan(interval.low):
+    if np.isnan(ratio.low):
         note += "; one condition has no occurrence, so the ratio has no interval"
-    return {
-        "measure": "emotion_word_ratio",
-        **_place(cells, group),
-        "contrast": f"{condition} / {baseline}",
-        **_estimate(interval, both),
-        "n": sum(int(both[name].sum()) for name in ("captions", "captions_base")),
-        "n_missing": _missing(cells, condition, baseline),
-        "p": test.p if test else None,
-        "unit": "ratio",
-        "note": f"{note} ({test.method})" if test else note,
-    }
+    return ratio.row(
+        "emotion_word_ratio",
+        group=group,
+        contrast=f"{condition} / {baseline}",
+        p=test.p if test else None,
+        n_missing=_missing(cells, condition, baseline),
+        unit="ratio",
+        note=f"{note} ({test.method})" if test else note,
+    )
 
 
 def _lone_person(both: pl.DataFrame) -> str:
@@ -220,11 +215,3 @@ def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
 def _missing(cells: pl.DataFrame, *conditions: str) -> int:
     """Count the captions that are missing, also those of people who have no caption at all."""
     return int(cells.filter(pl.col("condition").is_in(conditions))["missing"].sum())
-
-
-def _place(cells: pl.DataFrame, group: str) -> dict[str, Any]:
-    return {"system": cells["system"][0], "group": group}
-
-
-def _estimate(interval: Interval, people: pl.DataFrame) -> dict[str, Any]:
-    return {**interval.columns(), "n": int(people["captions"].sum())}

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.stats.intervals import Interval, resample_counts
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import resample_counts
 
 DRAWS = 1999
 
@@ -48,7 +49,7 @@ def effect_interval(
     draws: int = DRAWS,
     seed: int = 0,
     level: float = 0.95,
-) -> Interval:
+) -> Estimate:
     """Return d (ddof 0) and its interval.
 
     Parameters
@@ -65,11 +66,11 @@ def effect_interval(
     ):  # one draw for both ways of naming the sides, so that swapping them only turns the sign
         people = None if clusters is None else np.roll(np.asarray(clusters), len(y))
         d, low, high = effect_interval(y, x, clusters=people, draws=draws, seed=seed, level=level)
-        return Interval(-d, -high, -low)
+        return Estimate(-d, -high, -low)
     pooled = np.concatenate([x, y])
     spread = pooled.std()
     if spread <= 1e-12 * np.abs(pooled).max():
-        return Interval(np.nan, np.nan, np.nan)
+        return Estimate()
     standard = (pooled - pooled.mean()) / spread
     codes = np.arange(len(pooled)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     in_x = np.arange(len(pooled)) < len(x)
@@ -91,7 +92,7 @@ def _moments(
     return _Moments(np.stack(columns, axis=1), sizes / np.maximum(sizes - 1, 1), share)
 
 
-def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Interval:
+def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Estimate:
     d, within, error = (found[0] for found in _estimates(moments, np.ones((1, len(moments.stretch)))))
     _, within_drawn, error_drawn = _estimates(moments, counts)
     pq, scale = moments.share * (1 - moments.share), np.sqrt(moments.share * (1 - moments.share) / 2)
@@ -102,7 +103,7 @@ def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Interval:
     half = float(np.quantile(t, level, method="higher")) * error * _slope(within, pq)
     n = moments.sums[:, [0, 3]].sum()
     centre = np.arcsinh(scale * within * np.sqrt((n - 1) / n))
-    return Interval(float(d), _back(centre - half, scale, pq), _back(centre + half, scale, pq))
+    return Estimate(float(d), _back(centre - half, scale, pq), _back(centre + half, scale, pq))
 
 
 def _estimates(moments: _Moments, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -59,13 +59,13 @@ def saliency(shares: Any, baseline: str, audit: str = "associations") -> pl.Data
         )
     frame = frame.sort("person", "condition", "share")  # so that sums do not depend on the order given
     rows = [
-        {"audit": audit, "system": system, **row}
+        {"system": system, **row}
         for (system, region), part in sorted(
             frame.group_by("system", "region", maintain_order=True), key=lambda item: item[0]
         )
         for row in _rows(part, str(region), baseline)
     ]
-    return results(rows)
+    return results(rows, audit=audit)
 
 
 def _rows(part: pl.DataFrame, region: str, baseline: str) -> Iterator[dict[str, Any]]:
@@ -74,15 +74,9 @@ def _rows(part: pl.DataFrame, region: str, baseline: str) -> Iterator[dict[str, 
         chosen = part.filter(pl.col("condition") == condition)
         known = chosen.drop_nulls("share")
         mean = clustered_mean(known["share"].to_numpy(), known["person"].to_numpy())
-        place = {"measure": "saliency_share", "group": f"{region}, {condition}", "unit": "share of saliency"}
-        note = f"interval over {known['person'].n_unique()} persons"
-        yield {
-            **place,
-            **mean.columns(),
-            "n": known.height,
-            "n_missing": chosen.height - known.height,
-            "note": note,
-        }
+        note, lost = f"interval over {known['person'].n_unique()} persons", chosen.height - known.height
+        about = {"group": f"{region}, {condition}", "n_missing": lost, "unit": "share of saliency"}
+        yield mean.row("saliency_share", note=note, **about)
     for condition in conditions:
         if condition != baseline:
             yield _difference(part, region, condition, baseline)
@@ -96,18 +90,16 @@ def _difference(part: pl.DataFrame, region: str, condition: str, baseline: str) 
     ]
     both = sides[0].join(sides[1], on="person", suffix="_base").sort("person")
     difference = (both["share"] - both["share_base"]).to_numpy()
-    mean = clustered_mean(difference, np.arange(len(difference)))
     test = sign_flip(difference, alternative="two-sided") if len(difference) else None
     asked = part.filter(pl.col("condition").is_in([condition, baseline])).height
-    return {
-        "measure": "saliency_difference",
-        "group": region,
-        "contrast": f"{condition} - {baseline}",
-        **mean.columns(),
-        "p": test.p if test else None,
-        "n": known.height,
-        "n_missing": asked - known.height,
-        "unit": "share of saliency",
-        "note": f"paired within {len(both)} persons; sign flips, two-sided"
-        + (f" ({test.method})" if test else ""),
-    }
+    note = f"paired within {len(both)} persons; sign flips, two-sided"
+    return clustered_mean(difference).row(
+        "saliency_difference",
+        group=region,
+        contrast=f"{condition} - {baseline}",
+        p=test.p if test else None,
+        n=known.height,
+        n_missing=asked - known.height,
+        unit="share of saliency",
+        note=f"{note} ({test.method})" if test else note,
+    )

@@ -15,10 +15,9 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.measures.undercount import corrected_row
+from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import wilson
 from portrayal.stats.proportions import share_difference, share_ratio, share_trend
@@ -76,11 +75,11 @@ def sexualisation(
         blocked=pl.col("status").is_in(["filtered", "refused"]),
     )
     rows = [
-        {"audit": audit, "system": system, **row}
+        {"system": system, **row}
         for system in sorted(frame["system"].unique())
         for row in _rows(frame.filter(pl.col("system") == system), baseline, validation)
     ]
-    return results(rows)
+    return results(rows, audit=audit)
 
 
 def _check_labels(frame: pl.DataFrame) -> None:
@@ -129,9 +128,8 @@ def _corrected(images: pl.DataFrame, group: str, validation: pl.DataFrame | None
     judged = None if validation is None else validation.filter(pl.col("group") == group)
     answered = images.filter("answered")
     if judged is not None and judged.height and answered.height:
-        estimate = corrected_row(int(answered["hit"].sum()), answered.height, judged)
-        place = {"measure": "sexualised_rate_corrected", "group": group}
-        yield {**place, **estimate, "n_missing": images.height - answered.height}
+        found = corrected_rate(int(answered["hit"].sum()), answered.height, judged)
+        yield found.row("sexualised_rate_corrected", group=group, n_missing=images.height - answered.height)
 
 
 def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
@@ -141,42 +139,32 @@ def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
         lost = images.filter(pl.col("age") == age).height - n
         yield _share("sexualised_rate", f"{group}, age {age}", hits, n, lost)
     trend = share_trend(ages["age"].to_list(), ages["hits"].to_list(), ages["n"].to_list())
-    yield {
-        "measure": "sexualised_age_trend",
-        "group": group,
-        **trend.interval.columns(),
-        "p": None if np.isnan(trend.p) else trend.p,
-        "n": answered.height,
-        "n_missing": images.height - answered.height,
-        "unit": "share per year of age",
-        "note": "Cochran-Armitage test, two-sided",
-    }
+    yield trend.row(
+        "sexualised_age_trend",
+        group=group,
+        n_missing=images.height - answered.height,
+        unit="share per year of age",
+        note="Cochran-Armitage test, two-sided",
+    )
 
 
 def _compare(frame: pl.DataFrame, group: str, base: str) -> Iterator[dict[str, Any]]:
     both = [frame.filter(pl.col("group") == name) for name in (group, base)]
     answered = [images.filter("answered") for images in both]
     counts = [number for images in answered for number in (int(images["hit"].sum()), images.height)]
-    place = {
+    about = {
         "group": group,
-        "n": counts[1] + counts[3],
         "n_missing": sum(images.height for images in both) - counts[1] - counts[3],
         "note": "Fisher's exact test, two-sided; blocked images left out",
     }
-    for measure, compare, sign, unit in (
-        ("sexualised_difference", share_difference, "-", "share"),
-        ("sexualised_ratio", share_ratio, "/", "ratio"),
-    ):
-        interval, p = compare(*counts)
-        contrast = f"{group} {sign} {base}"
-        # One test, shown once: the ratio's row repeats no p, or the family would count it twice.
-        own = {"p": None if np.isnan(p) or sign == "/" else p}
-        yield {**place, "measure": measure, "contrast": contrast, **interval.columns(), **own, "unit": unit}
+    difference, ratio = share_difference(*counts), share_ratio(*counts)
+    yield difference.row("sexualised_difference", contrast=f"{group} - {base}", unit="share", **about)
+    # One test, shown once: the ratio's row repeats no p, or the family would count it twice.
+    yield ratio.row("sexualised_ratio", contrast=f"{group} / {base}", p=None, unit="ratio", **about)
 
 
 def _share(measure: str, group: str, hits: int, n: int, missing: int, note: str = "") -> dict[str, Any]:
-    counts = {"n": n, "n_missing": missing, "unit": "share", "note": note}
-    return {"measure": measure, "group": group, **wilson(hits, n).columns(), **counts}
+    return wilson(hits, n).row(measure, group=group, n_missing=missing, unit="share", note=note)
 
 
 def _age(frame: pl.DataFrame) -> list[str]:

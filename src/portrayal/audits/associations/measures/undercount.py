@@ -9,32 +9,20 @@ and said so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.proportions import corrected_share
 
 # Draws of (sensitivity, specificity) for one rater.
 Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True)
-class Corrected:
-    """A corrected share, the interval, and the sensitivity against each rater."""
-
-    interval: Interval
-    sensitivity: Mapping[str, float]
-    note: str
-
-
-def corrected_rate(
-    hits: int, n: int, validation: pl.DataFrame, draws: int = 4000, seed: int = 0
-) -> Corrected:
+def corrected_rate(hits: int, n: int, validation: pl.DataFrame, draws: int = 4000, seed: int = 0) -> Estimate:
     """Correct `hits` of `n` flagged images by a validation sample.
 
     Parameters
@@ -51,28 +39,19 @@ def corrected_rate(
 
     Returns
     -------
-    Corrected
+    Estimate
         The value is the mean over raters; the interval holds sampling of the rate, sampling of the validation
-        images, and the choice of rater.
+        images, and the choice of rater. The note has the sensitivity against each rater.
     """
-    rulers, note = _rulers(validation)
+    rulers, known = _rulers(validation)
     rng = np.random.default_rng(seed)
     centre = {rater: corrected_share(hits / n, *point) for rater, (point, _) in rulers.items()}
     samples = [_draw(hits, n, ruler, rng, draws) for _, ruler in rulers.values()]
     low, high = np.nanquantile(np.concatenate(samples), [0.025, 0.975])
-    sensitivity = {rater: point[0] for rater, (point, _) in rulers.items()}
-    return Corrected(
-        Interval(float(np.mean(list(centre.values()))), float(low), float(high)), sensitivity, note
-    )
-
-
-def corrected_row(hits: int, n: int, validation: pl.DataFrame, seed: int = 0) -> dict[str, Any]:
-    """Return the estimate as part of a Results row."""
-    found = corrected_rate(hits, n, validation, seed=seed)
-    value, low, high = found.interval
-    raters = ", ".join(f"{rater} {share:.2f}" for rater, share in found.sensitivity.items())
-    note = f"corrected for the detector's under-count; its sensitivity against {raters}; {found.note}"
-    return {"value": value, "low": low, "high": high, "n": n, "unit": "share", "note": note}
+    raters = ", ".join(f"{rater} {point[0]:.2f}" for rater, (point, _) in rulers.items())
+    note = f"corrected for the detector's under-count; its sensitivity against {raters}; {known}"
+    value = float(np.mean(list(centre.values())))
+    return Estimate(value, float(low), float(high), n=n, unit="share", note=note)
 
 
 def _draw(hits: int, n: int, ruler: Ruler, rng: np.random.Generator, draws: int) -> np.ndarray:

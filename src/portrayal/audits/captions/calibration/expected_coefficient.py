@@ -19,7 +19,8 @@ import numpy as np
 from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES, planted
 from portrayal.audits.captions.measures.objects_mentioned import effects_of
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
-from portrayal.stats.intervals import Interval, clustered_mean
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import clustered_mean
 
 NAME = "objects correctly mentioned"
 STREAM = 5  # beside the stream of a calibration's own seeds
@@ -35,10 +36,10 @@ def coefficient(seed: int) -> float:
     return next(effect.coefficient for effect in effects if effect.synset == "dog.n.01")
 
 
-def expected(studies: int = STUDIES) -> Interval:
+def expected(studies: int = STUDIES) -> Estimate:
     """Return the mean coefficient over studies, with the interval of the simulation."""
     seeds = np.random.SeedSequence([0, STREAM]).generate_state(studies).tolist()
-    return clustered_mean(np.array([coefficient(seed) for seed in seeds]), np.arange(studies))
+    return clustered_mean(np.array([coefficient(seed) for seed in seeds]))
 
 
 if __name__ == "__main__":

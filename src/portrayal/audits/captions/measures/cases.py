@@ -128,16 +128,15 @@ def judged_rows(
 
 def _estimate(bound: Mapping[str, Any], answers: pl.Series) -> dict[str, Any]:
     """Scale the bound by the share judged a harm."""
-    share = wilson(int((answers == HARM).sum()), len(answers))
+    share = wilson(int((answers == HARM).sum()), len(answers)).map(lambda end: float(bound["value"] * end))
     broken = int((answers == BROKEN).sum())
-    value, low, high = (float(bound["value"] * end) for end in share)
     return {
         **bound,
         "quantity": f"{bound['quantity']}, judged by people",
         "bound": "estimate",
-        "value": value,
-        "low": low,
-        "high": high,
+        "value": share.value,
+        "low": share.low,
+        "high": share.high,
         "p": None,
         "note": f"{len(answers)} cases drawn and judged, {broken} of them broken assumptions; the bound's own"
         f" uncertainty is not included; {bound['note']}",

@@ -32,6 +32,7 @@ from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
+from portrayal.stats.estimate import Estimate
 from portrayal.text import wordnet
 from portrayal.text.lexicons import FOLDER
 
@@ -130,9 +131,10 @@ def _left_out(rule: Rule, stage: str) -> str:
 
 def _left_out_row(rule: Rule, stages: Stages, stage: str) -> dict[str, Any]:
     """Return a row without a value, so that a rule nobody could ask does not look like one nobody breaks."""
-    said = {"group": _group(rule), "bound": UPPER, "n": 0, "n_missing": len(people_of(rule, stages))}
-    note = _left_out(rule, stage)
-    return row(TECHNIQUE, rule.name, stage, stages.truth(), unit="share of captions", note=note, **said)
+    nothing = Estimate(
+        n=0, n_missing=len(people_of(rule, stages)), unit="share of captions", note=_left_out(rule, stage)
+    )
+    return row(TECHNIQUE, rule.name, stage, stages.truth(), nothing, group=_group(rule), bound=UPPER)
 
 
 def people_of(rule: Rule, stages: Stages) -> set[str]:
@@ -202,5 +204,4 @@ TECHNIQUE = Technique(
     "captions, and people annotated on the axes the rules name",
     "without annotated people no rule can tell whom a word is about",
     measure,
-    QUANTITY,
 )

@@ -15,13 +15,14 @@ the distance. A test of the distance alone would be far too cautious where neith
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome, Technique, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
 from portrayal.audits.captions.measures.stages import STAGES, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, same_images
 from portrayal.audits.captions.measures.tuple_differences import differing_tuples
@@ -106,12 +107,9 @@ def _distance_row(
         f"{kind} tuples",
         stage,
         None,
+        replace(found, p=p, n=int((flags >= 0).sum())),
         axis=axis,
         contrast=f"{pair[0]} and {pair[1]}",
-        bound=ESTIMATE,
-        **found.columns(),
-        p=None if np.isnan(p) else p,
-        n=int((flags >= 0).sum()),
         unit=UNIT,
         note=f"above chance; as if one tuple alone were said in {alone:.1%} of captions more of one group; p of the"
         f" largest difference by permutation; {axis} assigned by {stages.assigned_by(axis)}; technique of this project",
@@ -158,12 +156,9 @@ def _change_row(
         f"{kind} tuples against {other}",
         SYSTEM_CAPTIONS,
         other,
+        replace(squared_distance(stacked, flags, signs).interval(), p=p, n=int((flags >= 0).sum())),
         axis=axis,
         contrast=f"{pair[0]} and {pair[1]}",
-        bound=ESTIMATE,
-        **squared_distance(stacked, flags, signs).interval().columns(),
-        p=None if np.isnan(p) else p,
-        n=int((flags >= 0).sum()),
         unit=f"change of the {UNIT}",
         note=f"above zero: the system widens the difference; the stages differ in {changed} images; p of a change that"
         " differs between the groups, by permutation; technique of this project",
@@ -176,7 +171,6 @@ TECHNIQUE = Technique(
     "captions or labels, and annotated people",
     "without annotated people there are no groups to compare",
     measure,
-    "object tuples",
 )
 ACROSS = Technique(
     "stereotyping",
@@ -184,5 +178,4 @@ ACROSS = Technique(
     "system captions, another stage, and annotated people",
     "with one stage only nothing tells whether the system widened a difference",
     measure_across,
-    "object tuples",
 )

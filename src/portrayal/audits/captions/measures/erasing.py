@@ -25,12 +25,12 @@ from portrayal.audits.captions.measures.erasing_people import (
 )
 from portrayal.audits.captions.measures.mentions import synset_of
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, cases_table, interval_columns, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, cases_table, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.unit_shares import share
+from portrayal.stats.proportions import mean_share
 from portrayal.text import wordnet
 
 EXCESS = "not recognised, beyond other objects of the same images"
@@ -116,32 +116,14 @@ def _near(synset: str) -> frozenset[str]:
 def _rows(
     part: pl.DataFrame, told: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
 ) -> list[dict[str, Any]]:
-    said = {
-        "axis": axis,
-        "group": group,
-        "note": "artifacts of the list for this group; technique of this project",
-    }
+    note = "artifacts of the list for this group; technique of this project"
+    about = {"axis": axis, "group": group, "note": note}
     rows = []
     for quantity in (REPLACED, ABSENT):
-        values = _per_image(part, pl.col("fate") == quantity)
-        rows.append(
-            row(
-                TECHNIQUE,
-                quantity,
-                stage,
-                truth,
-                **interval_columns(share(values)),
-                n=len(values),
-                unit="share of artifacts",
-                **said,
-            )
-        )
-    gaps = excess(part, told)
-    interval = clustered_mean(gaps, np.arange(len(gaps)))
-    columns = interval_columns(interval)
-    unit = "difference of shares"
-    rows.append(row(TECHNIQUE, EXCESS, stage, truth, **columns, n=len(gaps), unit=unit, **said))
-    return rows
+        share = mean_share(_per_image(part, pl.col("fate") == quantity))
+        rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share of artifacts", **about))
+    gap = clustered_mean(excess(part, told))
+    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, unit="difference of shares", **about)]
 
 
 def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:
@@ -165,5 +147,4 @@ TECHNIQUE = Technique(
     "a ground truth (human labels or human captions), and captions",
     "without a ground truth nothing tells what was there to be recognised",
     measure,
-    EXCESS,
 )

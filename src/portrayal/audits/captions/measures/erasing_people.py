@@ -12,14 +12,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Technique, by_group, interval_columns, row
+from portrayal.audits.captions.measures.outcome import Technique, by_group, row
 from portrayal.audits.captions.measures.people import with_person
 from portrayal.audits.captions.measures.self_identification import identity_adjectives, identity_terms
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.stats.unit_shares import share
+from portrayal.stats.proportions import mean_share
 from portrayal.text import wordnet
 
 RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"
@@ -131,11 +132,10 @@ def _rows_of_lists(
     rows = []
     unit = f"share of {quantity.partition(' ' + fate)[0]}s"
     for (axis, group), part in sorted(table.group_by("axis", "group"), key=lambda item: item[0]):
-        values = pl.Series(list(_per_image(part, fate).values())).to_numpy()
-        said = {"axis": str(axis), "group": str(group), "unit": unit, "n": len(values)}
+        share = mean_share(np.array(list(_per_image(part, fate).values())))
         note = f"words of the list for this group; {_NOTE}"
-        columns = interval_columns(share(values))
-        rows.append(row(technique, quantity, stage, truth, **columns, **said, note=note))
+        about = {"axis": str(axis), "group": str(group), "unit": unit, "note": note}
+        rows.append(row(technique, quantity, stage, truth, share, **about))
     return rows
 
 

@@ -94,5 +94,4 @@ TECHNIQUE = Technique(
     "captions, and people annotated on an axis with a word list",
     "without annotated people nothing tells which group word would be right",
     measure,
-    WRONG,
 )

@@ -59,5 +59,4 @@ TECHNIQUE = Technique(
     "human or system captions",
     "without captions there are no words to read",
     measure,
-    QUANTITY,
 )

@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -27,8 +27,9 @@ from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.intervals import Interval
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.logistic import effective_parameters, fit
+from portrayal.stats.multiplicity import adjust
 from portrayal.stats.score_test import group_score_p
 
 QUANTITY = "objects whose mention depends on the group"
@@ -44,8 +45,8 @@ class Effect:
     synset: str
     images: int
     coefficient: float
-    splits: Interval  # the paper's
-    bootstrap: Interval  # over images
+    splits: Estimate  # the paper's
+    bootstrap: Estimate  # over images
     p: float
     accuracy: float
 
@@ -154,7 +155,7 @@ def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Op
     whole, over_splits, again = np.split(fits.coefficients[-1], [1, last])
     right = (fits.margins[:, 1:last] > 0) == outcome[:, None]
     accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
-    spread = Interval(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
+    spread = Estimate(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
     enough = min(outcome.sum(), (~outcome).sum()) >= ENOUGH
     free = len(outcome) - effective_parameters(matrix, fits.margins[:, 0])
     interval = _bootstrap(float(whole[0]), again if enough else again[:0], len(outcome), free)
@@ -168,7 +169,7 @@ def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np
     return order < round(share * rows)
 
 
-def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Interval:
+def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Estimate:
     """The t interval with the bootstrap's standard error, if there is one.
 
     A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
@@ -176,36 +177,21 @@ def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Int
     from scipy import stats
 
     if len(again) < 2 or free < 1:
-        return Interval(value, np.nan, np.nan)
+        return Estimate(value)
     half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))
-    return Interval(value, value - half, value + half)
+    return Estimate(value, value - half, value + half)
 
 
 def _rows(
     effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str
 ) -> list[dict[str, Any]]:
-    said = {
-        "axis": axis,
-        "contrast": f"{first} minus {second}",
-        "unit": "log odds",
-        "bound": "estimate",
-    }
+    about = {"axis": axis, "contrast": f"{first} minus {second}"}
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
-    rows = [
-        row(
-            TECHNIQUE,
-            f"{COEFFICIENT}: {effect.synset}",
-            stage,
-            HUMAN_LABELS,
-            **effect.bootstrap.columns(),
-            p=effect.p if effect.p == effect.p else None,
-            n=effect.images,
-            **{**said, "note": _effect_note(effect, assigned)},
-        )
-        for effect in effects
-    ]
-    if effects:
-        rows.insert(0, _count_row(effects, stage, said, assigned))
+    rows = [_count_row(effects, stage, about, assigned)] if effects else []
+    for effect in effects:
+        found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
+        note, quantity = _effect_note(effect, assigned), f"{COEFFICIENT}: {effect.synset}"
+        rows.append(row(TECHNIQUE, quantity, stage, HUMAN_LABELS, found, note=note, **about))
     return rows
 
 
@@ -220,10 +206,8 @@ def _effect_note(effect: Effect, assigned: str) -> str:
     )
 
 
-def _count_row(effects: list[Effect], stage: str, said: dict, assigned: str) -> dict[str, Any]:
+def _count_row(effects: list[Effect], stage: str, about: dict, assigned: str) -> dict[str, Any]:
     """The paper's headline: how many types have an interval without zero; by chance alone 5% would."""
-    from portrayal.stats.multiplicity import adjust
-
     adjusted = adjust([effect.p for effect in effects], "holm")
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     unadjusted = sum(effect.p < 0.05 for effect in effects)
@@ -232,16 +216,9 @@ def _count_row(effects: list[Effect], stage: str, said: dict, assigned: str) -> 
         f"after Holm's correction over {len(tested)} types; {unadjusted} without it (5% by chance);"
         f" {by_splits} by the spread over splits; {assigned}"
     )
-    return row(
-        TECHNIQUE,
-        QUANTITY,
-        stage,
-        HUMAN_LABELS,
-        value=float((tested < 0.05).sum()),
-        p=float(tested.min()) if len(tested) else None,
-        n=len(effects),
-        **{**said, "unit": "object types", "note": note},
-    )
+    p = float(tested.min()) if len(tested) else np.nan
+    found = Estimate(float((tested < 0.05).sum()), p=p, n=len(effects), unit="object types")
+    return row(TECHNIQUE, QUANTITY, stage, HUMAN_LABELS, found, note=note, **about)
 
 
 def _table(effects: list[Effect]) -> pl.DataFrame:
@@ -270,5 +247,4 @@ TECHNIQUE = Technique(
     "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
     " always or never mentioned",
     measure,
-    QUANTITY,
 )

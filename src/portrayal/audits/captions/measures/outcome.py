@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.stages import Stages, where_it_arises
-from portrayal.stats.intervals import Interval
-from portrayal.stats.unit_shares import difference, share
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.proportions import mean_share, mean_share_difference
 
 ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
 
@@ -67,7 +67,6 @@ class Technique:
     needs: str
     missing: str
     measure: Callable[..., Outcome]
-    headline: str  # the quantity that calibration looks at
 
     @property
     def key(self) -> str:
@@ -75,25 +74,20 @@ class Technique:
         return f"{self.harm}: {self.name}"
 
 
-def row(technique: Technique, quantity: str, stage: str, truth: str | None, **values: Any) -> dict[str, Any]:
-    """Return one row; `values` are further columns of ROWS."""
-    base = {
+def row(
+    technique: Technique, quantity: str, stage: str, truth: str | None, found: Estimate, **columns: Any
+) -> dict[str, Any]:
+    """Return the row of an estimate; `columns` are further columns of ROWS, or stand in for the estimate's own."""
+    about = {
         "harm": technique.harm,
         "technique": technique.name,
         "quantity": quantity,
         "stage": stage,
         "truth": truth,
+        "bound": ESTIMATE,
     }
-    note = "; ".join(part for part in (values.pop("note", ""), where_it_arises(stage, truth)) if part)
-    return {**base, "bound": ESTIMATE, "n_missing": 0, "note": note, **values}
-
-
-def interval_columns(interval: Interval) -> dict[str, float | None]:
-    """Return value, low and high with NaN as null."""
-    return {
-        name: None if end is None or np.isnan(end) else float(end)
-        for name, end in zip(("value", "low", "high"), interval, strict=True)
-    }
+    note = "; ".join(filter(None, (columns.pop("note", found.note), where_it_arises(stage, truth))))
+    return {**about, **found.columns(), **columns, "note": note}
 
 
 def by_group(
@@ -126,25 +120,22 @@ def by_group(
         missing.
     """
     silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(stage)
-    said = {"unit": unit, "bound": bound, "note": note}
+    place = (technique, quantity, stage, truth)
+    columns: dict[str, Any] = {"unit": unit, "bound": bound, "note": note}
     rows = []
     if overall:
-        everyone = np.array([values[image] for image in stages.images if image in values])
-        missing = len(silent)
-        rows.append(
-            _share_row(technique, quantity, stage, truth, everyone, missing, {"group": "all", **said})
-        )
+        everyone = mean_share(_values(stages.images, values))
+        rows.append(row(*place, everyone, group="all", n_missing=len(silent), **columns))
     for axis in stages.axes():
         members = stages.once("members", axis, lambda name: _members(stages.groups(name)))
-        told = {**said, "note": _assigned(note, stages, axis), "axis": axis}
+        columns |= {"note": _assigned(note, stages, axis), "axis": axis}
         arrays = {group: _values(images, values) for group, images in members.items()}
         for group, array in arrays.items():
             missing = len(silent.intersection(members[group]))
-            rows.append(
-                _share_row(technique, quantity, stage, truth, array, missing, {"group": group, **told})
-            )
+            rows.append(row(*place, mean_share(array), group=group, n_missing=missing, **columns))
         for first, second in combinations(sorted(arrays), 2):
-            rows.append(_contrast_row(technique, quantity, stage, truth, arrays, first, second, told))
+            gap = mean_share_difference(arrays[first], arrays[second])
+            rows.append(row(*place, gap, contrast=f"{first} minus {second}", **columns))
     return rows
 
 
@@ -162,50 +153,6 @@ def _values(images: Iterable[str], values: Mapping[str, float]) -> np.ndarray:
 def _assigned(note: str, stages: Stages, axis: str) -> str:
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
     return f"{note}; {assigned}" if note else assigned
-
-
-def _share_row(
-    technique: Technique,
-    quantity: str,
-    stage: str,
-    truth: str | None,
-    array: np.ndarray,
-    missing: int,
-    said: dict,
-) -> dict[str, Any]:
-    return row(
-        technique,
-        quantity,
-        stage,
-        truth,
-        **interval_columns(share(array)),
-        n=len(array),
-        **{**said, "n_missing": missing},
-    )
-
-
-def _contrast_row(
-    technique: Technique,
-    quantity: str,
-    stage: str,
-    truth: str | None,
-    arrays: Mapping[str, np.ndarray],
-    first: str,
-    second: str,
-    said: dict,
-) -> dict[str, Any]:
-    interval, p = difference(arrays[first], arrays[second])
-    return row(
-        technique,
-        quantity,
-        stage,
-        truth,
-        contrast=f"{first} minus {second}",
-        **interval_columns(interval),
-        p=None if np.isnan(p) else p,
-        n=len(arrays[first]) + len(arrays[second]),
-        **said,
-    )
 
 
 def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:

@@ -141,5 +141,4 @@ TECHNIQUE = Technique(
     "human labels with boxes (or human captions) as ground truth, and captions or system labels",
     "without human labels or human captions nothing tells who is depicted",
     measure,
-    QUANTITY,
 )

@@ -13,6 +13,7 @@ between groups shows who is marked and who is the default.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,19 +94,15 @@ def _looks_row(
 ) -> dict[str, Any]:
     area = area_over_folds(out_of_fold(matrix, [outcome], seed)[0])
     chance = _chance(matrix, outcome, seed)
-    told = area_interval(area, chance.learning)
+    above = area_interval(area, chance.learning).map(lambda end: end - 0.5)
     return row(
         PREDICTED,
         LOOKS,
         SYSTEM_CAPTIONS,
         truth,
+        replace(above, p=_p(area.value, chance), n=len(outcome)),
         axis=axis,
         group=group,
-        value=told.value - 0.5,
-        low=told.low - 0.5,
-        high=told.high - 0.5,
-        p=_p(area.value, chance),
-        n=len(outcome),
         unit="area under the curve minus one half",
         note=f"{matrix.shape[1]} characteristics; one-sided p from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
@@ -249,7 +246,6 @@ PREDICTED = Technique(
     "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
     " to predict",
     measure_looks,
-    LOOKS,
 )
 MARKED = Technique(
     "reifying",
@@ -257,5 +253,4 @@ MARKED = Technique(
     "captions, and annotated people",
     "without annotated people nothing tells whose group is named",
     measure_markedness,
-    "named",
 )

@@ -96,5 +96,4 @@ TECHNIQUE = Technique(
     "system captions, and human captions (or human labels) as reference",
     "without a reference nothing tells which terms were imposed",
     measure,
-    ANY,
 )

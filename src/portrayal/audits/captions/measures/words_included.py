@@ -123,5 +123,4 @@ TECHNIQUE = Technique(
     "system captions, and human labels or human captions as ground truth",
     "without a ground truth nothing tells which words are wrong",
     measure,
-    KEPT,
 )

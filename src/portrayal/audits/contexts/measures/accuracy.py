@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, usable
-from portrayal.audits.contexts.measures.rows import (
+from portrayal.audits.contexts.measures.people import (
     condition,
     missing_note,
     people_of,
     per_person,
     places_of,
-    row,
 )
+from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, usable
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.shares import Share, change, clustered_share
 
 LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
@@ -92,17 +92,23 @@ def _too_few(recognised: int, answered: int) -> str:
 def _row(
     system: str, place: str, name: str, here: pl.DataFrame, share: Share, n: int, note: str
 ) -> dict[str, Any]:
-    ends = (np.nan,) * 3 if note else (share.value, share.low, share.high)
     lost, why = missing_note(here)
-    return row(system, "gender_f1", (place, name), ends, n=n, n_missing=lost, unit="F1", note=note or why)
+    about = {
+        "system": system,
+        "group": f"{place} | {name}",
+        "n_missing": lost,
+        "unit": "F1",
+        "note": note or why,
+    }
+    return (Estimate() if note else share).row("gender_f1", n=n, **about)
 
 
 def _change(
     system: str, place: str, name: str, after: Share, before: Share, n: int, here: pl.DataFrame, note: str
 ) -> dict[str, Any]:
-    ends = (np.nan,) * 3 if note else tuple(change(after, before))
-    return row(
-        system, "gender_f1_change", (place, name), ends, contrast=f"{place} minus {BASELINE}", n=n,
+    found = Estimate() if note else change(after, before)
+    return found.row(
+        "gender_f1_change", system=system, group=f"{place} | {name}", contrast=f"{place} minus {BASELINE}", n=n,
         n_missing=missing_note(here)[0], unit="difference of F1", note=note,
     )  # fmt: skip
 
@@ -118,15 +124,14 @@ def _overall(
         for cluster, labels in genders.items()
         if answered[gender].is_in(list(labels)).any()
     ]
-    ends = _mean_share(groups, len(people)) if groups else (np.nan,) * 3
-    name = "all places" if placed.height else BASELINE
-    return row(
-        system, "gender_f1_overall", name, ends, n=answered.height, n_missing=missing_note(shown)[0], unit="F1",
-        note=f"mean over {len(groups)} depicted groups",
+    found = _mean_share(groups, len(people)) if groups else Estimate()
+    return found.row(
+        "gender_f1_overall", system=system, group="all places" if placed.height else BASELINE, n=answered.height,
+        n_missing=missing_note(shown)[0], unit="F1", note=f"mean over {len(groups)} depicted groups",
     )  # fmt: skip
 
 
-def _mean_share(groups: Sequence[Share], people: int) -> tuple[float, float, float]:
+def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
     from scipy import stats
 
@@ -134,6 +139,7 @@ def _mean_share(groups: Sequence[Share], people: int) -> tuple[float, float, flo
     influence = np.mean([share.influence for share in groups], axis=0)
     error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
     if error < 1e-12 or people < 2:
-        return value, float(np.mean([s.low for s in groups])), float(np.mean([s.high for s in groups]))
+        low, high = np.mean([(share.low, share.high) for share in groups], axis=0).tolist()
+        return Estimate(value, low, high)
     half = stats.t.ppf(0.975, people - 1) * error
-    return value, max(value - half, 0.0), min(value + half, 1.0)
+    return Estimate(value, max(value - half, 0.0), min(value + half, 1.0))

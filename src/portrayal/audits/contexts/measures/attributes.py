@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.descriptions import LEAST, cells_of, levels_of
+from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.audits.contexts.measures.rows import condition, people_of, person_means, places_of, row
-from portrayal.stats.groups import welch
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.groups import Difference, welch
 from portrayal.stats.intervals import clustered_mean
 
 Rows = Iterator[dict[str, Any]]
@@ -76,19 +77,19 @@ def _welch_rows(
     for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
         one, two = (values[(groups == name) & ~np.isnan(values)] for name in (first, second))
         lost = int(np.isin(groups, [first, second]).sum()) - len(one) - len(two)
-        value, low, high, p, t, df = welch(one, two)
-        yield row(
-            system, measure, (place, cluster), (value, low, high), contrast=f"{first} minus {second}", p=p,
-            n=len(one) + len(two), n_missing=lost, unit="share of tags", note=_welch_note(one, two, p, t, df),
+        found = welch(one, two)
+        yield found.row(
+            measure, system=system, group=f"{place} | {cluster}", contrast=f"{first} minus {second}",
+            n_missing=lost, unit="share of tags", note=_welch_note(one, two, found),
         )  # fmt: skip
 
 
-def _welch_note(one: np.ndarray, two: np.ndarray, p: float, t: float, df: float) -> str:
-    if np.isnan(p):
+def _welch_note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
+    if np.isnan(found.p):
         return "not tested: fewer than two people on a side, or nothing varies"
-    paper = "beyond" if p < PAPER_WELCH else "not beyond"
+    paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
     return (
-        f"means {one.mean():.4g} and {two.mean():.4g}; Welch t = {t:.4g}, df = {df:.4g}; "
+        f"means {one.mean():.4g} and {two.mean():.4g}; Welch t = {found.statistic:.4g}, df = {found.df:.4g}; "
         f"{paper} the paper's threshold of {PAPER_WELCH}"
     )
 
@@ -98,9 +99,9 @@ def _cell_rows(system: str, place: str, cluster: str, shift: np.ndarray, cells: 
         inside = cells == cell
         values = shift[inside & ~np.isnan(shift)]
         small = len(values) < LEAST
-        ends = (np.nan,) * 3 if small else clustered_mean(values, np.arange(len(values)))
-        yield row(
-            system, "attribute_change", (place, cluster, cell), ends, contrast=f"{place} minus {BASELINE}", n=len(values),
+        found = Estimate(n=len(values)) if small else clustered_mean(values)
+        yield found.row(
+            "attribute_change", system=system, group=f"{place} | {cluster} | {cell}", contrast=f"{place} minus {BASELINE}",
             n_missing=int(inside.sum()) - len(values), unit="share of tags",
             note=f"NA: {len(values)} people, fewer than {LEAST}" if small else "",
         )  # fmt: skip

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.rows import row
 from portrayal.errors import PortrayalError, nearest
+from portrayal.stats.agreement import cohen_kappa
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 from portrayal.tables import REVIEWS
 
@@ -72,26 +73,18 @@ def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str,
 
 
 def _pair(name: str, both: pl.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
-    from portrayal.stats.agreement import cohen_kappa
-
     equal = int((both["judgment"] == both["judgment_right"]).sum())
     choices = sorted(set(both["judgment"]) | set(both["judgment_right"]))
     codes = [
         np.array([choices.index(text) for text in both[side]], float)
         for side in ("judgment", "judgment_right")
     ]
-    shared = {"contrast": name, "n": both.height, "n_missing": 0}
-    yield row(
-        "coders",
-        "coding_agreement",
-        "share of equal decisions",
-        wilson(equal, both.height),
-        unit="share",
-        **shared,
-    )
-    kappa = cohen_kappa(codes[0], codes[1], seed=seed) if len(choices) > 1 else (np.nan,) * 3
-    note = "" if len(choices) > 1 else "not defined: both coders used a single cluster"
-    yield row("coders", "coding_agreement", "Cohen's kappa", kappa, unit="kappa", note=note, **shared)
+    about = {"system": "coders", "contrast": name, "n": both.height}
+    share, kappa = wilson(equal, both.height), Estimate(note="not defined: both coders used a single cluster")
+    if len(choices) > 1:
+        kappa = cohen_kappa(codes[0], codes[1], seed=seed)
+    yield share.row("coding_agreement", group="share of equal decisions", unit="share", **about)
+    yield kappa.row("coding_agreement", group="Cohen's kappa", unit="kappa", **about)
 
 
 def _sorted(text: str) -> str:

@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.descriptions import levels_of
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
-from portrayal.audits.contexts.measures.rows import (
+from portrayal.audits.contexts.measures.people import (
     condition,
     missing_note,
     people_of,
     per_person,
     person_means,
     places_of,
-    row,
 )
+from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import welch
 from portrayal.stats.shares import bounded_mean, clustered_share
 
@@ -63,9 +63,9 @@ def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> di
     spread = scores.std(ddof=1) if len(scores) > 1 else 0.0
     p = float(stats.ttest_1samp(scores, 0).pvalue) if spread > 1e-12 else np.nan
     each = round(placed.height / max(placed["person"].n_unique(), 1))
-    return row(
-        system, "congruence", "all places", bounded_mean(scores, each), contrast="congruent minus incongruent", p=p,
-        n=len(scores), n_missing=missing_note(placed)[0], unit="difference of shares",
+    return bounded_mean(scores, each).row(
+        "congruence", system=system, group="all places", contrast="congruent minus incongruent", p=p,
+        n_missing=missing_note(placed)[0], unit="difference of shares",
         note="one score per person; two-sided t" if spread > 1e-12 else "not tested: all people score alike",
     )  # fmt: skip
 
@@ -76,10 +76,8 @@ def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> d
     share = clustered_share(
         per_person(answered, people, neutral), per_person(answered, people, np.ones(len(neutral)))
     )
-    return row(
-        system, "neutral_share", "all places", (share.value, share.low, share.high), n=answered.height,
-        n_missing=missing_note(placed)[0], unit="share",
-    )  # fmt: skip
+    lost = missing_note(placed)[0]
+    return share.row("neutral_share", system=system, group="all places", n_missing=lost, unit="share")
 
 
 def expectancy(
@@ -121,13 +119,12 @@ def _place_row(
     system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray
 ) -> dict[str, Any]:
     known = ~np.isnan(values) & (own != "")
-    value, low, high, p, t, df = welch(
-        values[known & (own == stereotype)], values[known & (own != stereotype)]
-    )
-    note = f"Welch t = {t:.4g}, df = {df:.4g}" if not np.isnan(p) else "not tested: too few people on a side"
-    return row(
-        system, "expectancy_of_place", place, (value, low, high), contrast="congruent minus incongruent people", p=p,
-        n=int(known.sum()), n_missing=int((~known).sum()), unit="abstract minus concrete share", note=note,
+    found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
+    note = f"Welch t = {found.statistic:.4g}, df = {found.df:.4g}"
+    return found.row(
+        "expectancy_of_place", system=system, group=place, contrast="congruent minus incongruent people",
+        n_missing=int((~known).sum()), unit="abstract minus concrete share",
+        note="not tested: too few people on a side" if np.isnan(found.p) else note,
     )  # fmt: skip
 
 
@@ -145,29 +142,25 @@ def _overall_row(
             gap = (congruent - np.mean(others, axis=0))[own == kind]
             gaps[kind] = gap[~np.isnan(gap)]
     used = sum(len(gap) for gap in gaps.values())
-    ends, p, note = mean_of_groups(list(gaps.values()))
-    return row(
-        system, "expectancy", "all places", ends, contrast="congruent minus incongruent", p=p, n=used,
-        n_missing=len(own) - used, unit="abstract minus concrete share", note=note,
+    return mean_of_groups(list(gaps.values())).row(
+        "expectancy", system=system, group="all places", contrast="congruent minus incongruent",
+        n_missing=len(own) - used, unit="abstract minus concrete share",
     )  # fmt: skip
 
 
-def mean_of_groups(groups: Sequence[np.ndarray]) -> tuple[tuple[float, float, float], float, str]:
-    """Return the plain mean of group means with Welch-Satterthwaite ends and p, and a note."""
+def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
+    """Return the plain mean of group means with Welch-Satterthwaite ends and p."""
     from scipy import stats
 
-    nothing = (np.nan, np.nan, np.nan), np.nan
-    if len(groups) < 2 or min(len(group) for group in groups) < 2:
-        return *nothing, "not tested: fewer than two people in a group, or one group only"
+    n = sum(map(len, groups))
+    if len(groups) < 2 or min(map(len, groups)) < 2:
+        return Estimate(n=n, note="not tested: fewer than two people in a group, or one group only")
     value = float(np.mean([group.mean() for group in groups]))
     parts = np.array([group.var(ddof=1) / len(group) for group in groups]) / len(groups) ** 2
     if parts.sum() <= 0:
-        return (value, np.nan, np.nan), np.nan, "not tested: nothing varies"
+        return Estimate(value, n=n, note="not tested: nothing varies")
     df = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(group) - 1 for group in groups]))
     half = stats.t.ppf(0.975, df) * np.sqrt(parts.sum())
     t = value / np.sqrt(parts.sum())
-    return (
-        (value, value - half, value + half),
-        float(2 * stats.t.sf(abs(t), df)),
-        f"t = {t:.4g}, df = {df:.4g}",
-    )
+    p, note = float(2 * stats.t.sf(abs(t), df)), f"t = {t:.4g}, df = {df:.4g}"
+    return Estimate(value, value - half, value + half, p, n, note=note)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from portrayal.audits.contexts.measures.people import missing_note
 from portrayal.audits.contexts.measures.pictures import by_system, column, usable
-from portrayal.audits.contexts.measures.rows import missing_note, row
 from portrayal.stats.shares import clustered_share
 
 
@@ -22,10 +21,10 @@ def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[s
         for name in ("known", *clusters):
             share = clustered_share(answered[name if name == "known" else column(name)].to_numpy(), tags)
             absent = "never used by this tagger" if share.value == 0 else ""
-            yield row(
-                system, "coverage", name, (share.value, share.low, share.high), n=int(np.sum(tags)), n_missing=lost,
-                unit="share of tags", note=why if name == "known" else absent,
-            )  # fmt: skip
+            note = why if name == "known" else absent
+            yield share.row(
+                "coverage", system=system, group=name, n_missing=lost, unit="share of tags", note=note
+            )
 
 
 def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

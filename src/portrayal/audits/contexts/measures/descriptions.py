@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.audits.contexts.measures.rows import (
+from portrayal.audits.contexts.measures.people import (
     condition,
     people_of,
     person_means,
     places_of,
     positions,
-    row,
 )
+from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Anova, anova, tukey
 from portrayal.stats.intervals import clustered_mean
 
@@ -97,34 +97,33 @@ def descriptions(pictures: pl.DataFrame, factors: Sequence[str], clusters: Seque
 def _cells(system: str, place: str, found: Distances) -> Rows:
     known = found.there()
     missing = int((~known).sum())
-    yield _mean(system, (place, "all"), found.values[known], missing, least=1)
+    yield _mean(system, f"{place} | all", found.values[known], missing, least=1)
     if not found.factors:
         return
     cells = cells_of(found.factors)
     for cell in sorted(set(cells.tolist())):
         inside = cells == cell
         values = found.values[inside & known]
-        yield _mean(system, (place, cell), values, int((inside & ~known).sum()), least=LEAST)
+        yield _mean(system, f"{place} | {cell}", values, int((inside & ~known).sum()), least=LEAST)
 
 
-def _mean(system: str, group: Sequence[str], values: np.ndarray, missing: int, least: int) -> dict[str, Any]:
-    small = len(values) < least
-    ends = (np.nan,) * 3 if small else clustered_mean(values, np.arange(len(values)))
-    note = f"NA: {len(values)} people, fewer than {least}" if small else ""
-    return row(
-        system, "distance", group, ends, n=len(values), n_missing=missing, unit="cosine distance", note=note
-    )
+def _mean(system: str, group: str, values: np.ndarray, missing: int, least: int) -> dict[str, Any]:
+    found = clustered_mean(values)
+    if len(values) < least:
+        found = Estimate(n=len(values), note=f"NA: {len(values)} people, fewer than {least}")
+    return found.row("distance", system=system, group=group, n_missing=missing, unit="cosine distance")
 
 
 def _tests(system: str, place: str, found: Distances) -> Rows:
     known = found.there()
     factors = {name: levels[known] for name, levels in found.factors.items()}
     varied = {name: levels for name, levels in factors.items() if len(set(levels.tolist())) > 1}
-    for name in factors.keys() - varied.keys():
-        yield row(
-            system, "distance_anova", (place, name), n=int(known.sum()), n_missing=int((~known).sum()),
-            unit="partial eta squared", note="not estimated: a factor has a single level here",
-        )  # fmt: skip
+    for name in (name for name in factors if name not in varied):
+        note = "not estimated: a factor has a single level here"
+        nothing = Estimate(
+            n=int(known.sum()), n_missing=int((~known).sum()), unit="partial eta squared", note=note
+        )
+        yield nothing.row("distance_anova", system=system, group=f"{place} | {name}")
     if not varied:
         return
     values = found.values[known]
@@ -137,10 +136,10 @@ def _tests(system: str, place: str, found: Distances) -> Rows:
 
 def _anova_rows(system: str, place: str, model: Anova, missing: int) -> Rows:
     for term in model.terms:
-        note = f"F({term.df}, {model.residual_df}) = {term.f:.4g}, type II" if not term.reason else ""
-        yield row(
-            system, "distance_anova", (place, term.name), (term.share, term.low, term.high), p=term.p, n=model.n,
-            n_missing=missing, unit="partial eta squared", note=note or f"not estimated: {term.reason}",
+        note = f"F({term.df}, {model.residual_df}) = {term.f:.4g}, type II"
+        yield term.row(
+            "distance_anova", system=system, group=f"{place} | {term.name}", n_missing=missing,
+            unit="partial eta squared", note=f"not estimated: {term.note}" if term.note else note,
         )  # fmt: skip
 
 
@@ -149,11 +148,10 @@ def _tukey_rows(
 ) -> Rows:
     for pair in tukey(values, groups, model.residual_variance, model.residual_df, LEAST):
         paper = "beyond" if pair.p < PAPER_TUKEY else "not beyond"
-        note = pair.reason or f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
-        yield row(
-            system, measure, place, (pair.value, pair.low, pair.high), contrast=f"{pair.first} minus {pair.second}",
-            p=pair.p, p_adjusted=pair.p, n=pair.n_first + pair.n_second, unit="cosine distance",
-            note=f"NA: {note}" if pair.reason else note,
+        note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
+        yield pair.row(
+            measure, system=system, group=place, contrast=f"{pair.first} minus {pair.second}", p_adjusted=pair.p,
+            n_missing=None, unit="cosine distance", note=f"NA: {pair.note}" if pair.note else note,
         )  # fmt: skip
 
 
@@ -177,10 +175,9 @@ def _variant(system: str, place: str, name: str, found: Distances) -> dict[str, 
         key: levels[known] for key, levels in found.factors.items() if len(set(levels[known].tolist())) > 1
     }
     terms = anova(values, dict(list(factors.items())[:2])).terms if factors else ()
-    tested = [(term.p, term.name) for term in terms if not term.reason]
+    tested = [(term.p, term.name) for term in terms if not term.note]
     best = min(tested, default=(np.nan, "nothing could be tested"))
-    return row(
-        system, "distance_variant", (place, name), clustered_mean(values, np.arange(len(values))), n=len(values),
-        n_missing=int((~known).sum()), p=best[0], unit="cosine distance",
-        note=f"smallest of {len(tested)} ANOVA p: {best[1]}",
+    return clustered_mean(values).row(
+        "distance_variant", system=system, group=f"{place} | {name}", p=best[0], n_missing=int((~known).sum()),
+        unit="cosine distance", note=f"smallest of {len(tested)} ANOVA p: {best[1]}",
     )  # fmt: skip

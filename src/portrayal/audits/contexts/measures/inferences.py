@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
-from portrayal.audits.contexts.measures.rows import (
+from portrayal.audits.contexts.measures.people import (
     condition,
     missing_note,
     people_of,
     per_person,
     person_means,
     places_of,
-    row,
 )
-from portrayal.stats.shares import bounded_mean, clustered_share, sign_flip
+from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
+from portrayal.stats.permutation import sign_flip
+from portrayal.stats.shares import bounded_mean, clustered_share
 
 Rows = Iterator[dict[str, Any]]
 
@@ -55,11 +56,11 @@ def _count(
     lost, why = missing
     hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
     share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
-    n = answered.height
-    ends = (hits.sum() if n else np.nan, share.low * n, share.high * n)
-    return row(
-        system, "inferred_count", (place, outcome), ends, n=n, n_missing=lost, unit="pictures", note=why
+    count = replace(
+        share.map(lambda end: end * answered.height), value=hits.sum() if answered.height else np.nan
     )
+    about = {"system": system, "group": f"{place} | {outcome}", "n_missing": lost, "note": why}
+    return count.row("inferred_count", unit="pictures", **about)
 
 
 def _change(
@@ -68,9 +69,10 @@ def _change(
     now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
     then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
     shifts = (now - then)[~np.isnan(now - then)]
-    return row(
-        system, "inferred_change", (place, outcome), bounded_mean(shifts, _each(after)), contrast=f"{place} minus {BASELINE}",
-        p=sign_flip(shifts), n=len(shifts), n_missing=len(people) - len(shifts), unit="difference of shares",
+    p = sign_flip(shifts, alternative="two-sided").p if shifts.any() else np.nan
+    return bounded_mean(shifts, _each(after)).row(
+        "inferred_change", system=system, group=f"{place} | {outcome}", contrast=f"{place} minus {BASELINE}",
+        p=p, n_missing=len(people) - len(shifts), unit="difference of shares",
         note="" if shifts.any() else "no person's picture changed",
     )  # fmt: skip
 
@@ -91,8 +93,10 @@ def _of_groups(
         lost, why = missing_note(part)
         for outcome in (*genders, NEUTRAL):
             hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
-            share = clustered_share(hits, totals)
-            yield row(
-                system, "inferred_of_group", (place, str(group), outcome), (share.value, share.low, share.high),
-                n=answered.height, n_missing=lost, unit="share", note=why,
-            )  # fmt: skip
+            about = {
+                "system": system,
+                "group": f"{place} | {group} | {outcome}",
+                "n_missing": lost,
+                "note": why,
+            }
+            yield clustered_share(hits, totals).row("inferred_of_group", unit="share", **about)

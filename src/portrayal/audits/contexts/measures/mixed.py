@@ -18,8 +18,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.descriptions import cosine_distance, levels_of
+from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.audits.contexts.measures.rows import condition, people_of, person_means, positions, row
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.random_intercept import Fitted, fit_random_intercept
 
 
@@ -55,9 +56,8 @@ def _of_system(
     for place, name in enumerate(names):
         df = outer if between[place] else int(known.sum()) - n_people - design.shape[1] + sum(between) + 1
         note = f"not estimated: {reason}" if reason else "random intercept per person, REML"
-        ends, p = _ends(fitted, design.shape[1] - len(names) + place, df)
-        yield row(
-            system, "distance_mixed", name, ends, p=p, n=int(known.sum()), n_missing=int((~known).sum()),
+        yield _coefficient(fitted, design.shape[1] - len(names) + place, df).row(
+            "distance_mixed", system=system, group=name, n=int(known.sum()), n_missing=int((~known).sum()),
             unit="cosine distance", note=note,
         )  # fmt: skip
 
@@ -120,11 +120,11 @@ def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
     )
 
 
-def _ends(fitted: Fitted | None, place: int, df: int) -> tuple[tuple[float, float, float], float]:
+def _coefficient(fitted: Fitted | None, place: int, df: int) -> Estimate:
     from scipy import stats
 
     if fitted is None or df < 1 or fitted.errors[place] <= 0:
-        return (np.nan,) * 3, np.nan
+        return Estimate()
     value, error = fitted.coefficients[place], fitted.errors[place]
     half = stats.t.ppf(0.975, df) * error
-    return (value, value - half, value + half), float(2 * stats.t.sf(abs(value / error), df))
+    return Estimate(value, value - half, value + half, float(2 * stats.t.sf(abs(value / error), df)))

@@ -59,7 +59,7 @@ class Design:
 
 def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
     """Return the Results of all questions for all systems in `pictures` (from `describe_pictures`)."""
-    return results(note_coverage(list(_rows(pictures, design))))
+    return results(note_coverage(list(_rows(pictures, design))), audit="contexts")
 
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.rows import row
 from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import wilson
 
 QUESTIONS = ("gendered", "place", "rater_gender")
 CODES = ("correct", "partial", "wrong")
@@ -55,35 +56,28 @@ def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
 
 
 def _named(place: str, part: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    from portrayal.stats.intervals import wilson
-
     coded = part.filter(pl.col("place") != "not coded")
     for code in CODES:
         count = int((coded["place"] == code).sum())
-        yield row(
-            "raters", "place_named", (place, code), wilson(count, coded.height), n=coded.height,
-            n_missing=part.height - coded.height, unit="share",
-        )  # fmt: skip
+        lost = part.height - coded.height
+        about = {"system": "raters", "group": f"{place} | {code}", "n_missing": lost, "unit": "share"}
+        yield wilson(count, coded.height).row("place_named", **about)
 
 
 def _median(place: str, who: str, kept: pl.DataFrame, lost: int, wrong: int) -> dict[str, Any]:
-    values = np.sort(kept["score"].to_numpy())
     note = f"{wrong} raters who got the place wrong are excluded" if wrong else ""
-    return row(
-        "raters", "place_rating", (place, who), median_interval(values), n=len(values), n_missing=lost,
-        unit="0 feminine to 10 masculine", note=note,
-    )  # fmt: skip
+    about = {"system": "raters", "group": f"{place} | {who}", "n_missing": lost, "note": note}
+    return median(kept["score"].to_numpy()).row("place_rating", unit="0 feminine to 10 masculine", **about)
 
 
-def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
+def median(values: np.ndarray, level: float = 0.95) -> Estimate:
     """Return the median and the order statistics around it that hold it with at least `level` chance."""
     from scipy import stats
 
     n = len(values)
     if n == 0:
-        return np.nan, np.nan, np.nan
+        return Estimate(n=0)
     values = np.sort(values)
     below = int(stats.binom.ppf((1 - level) / 2, n, 0.5))
-    if below < 1:
-        return float(np.median(values)), np.nan, np.nan
-    return float(np.median(values)), float(values[below - 1]), float(values[n - below])
+    ends = (float(values[below - 1]), float(values[n - below])) if below else (np.nan, np.nan)
+    return Estimate(float(np.median(values)), *ends, n=n)

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
-from portrayal.audits.contexts.measures.rows import (
+from portrayal.audits.contexts.measures.people import (
     condition,
     missing_note,
     people_of,
     per_person,
     places_of,
     positions,
-    row,
 )
+from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
@@ -57,13 +56,10 @@ def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
 def _recognised(
     system: str, place: str, outcome: str, chosen: pl.DataFrame, missing: tuple[int, str], people: np.ndarray
 ) -> dict[str, Any]:
-    share = seen(chosen, people)
     lost, why = missing
     note = why if chosen.height else f"NA: no picture was inferred as {outcome}"
-    return row(
-        system, "recognised", (place, outcome), (share.value, share.low, share.high), n=chosen.height, n_missing=lost,
-        unit="share", note=note,
-    )  # fmt: skip
+    about = {"system": system, "group": f"{place} | {outcome}", "n_missing": lost, "note": note}
+    return seen(chosen, people).row("recognised", unit="share", **about)
 
 
 def _independence(
@@ -78,9 +74,9 @@ def _independence(
     gendered = answered["inferred"] != NEUTRAL
     with_gender, without = seen(answered.filter(gendered), people), seen(answered.filter(~gendered), people)
     p, note = independence(answered, outcomes, seed, shuffles)
-    return row(
-        system, "recognition_independence", place, change(with_gender, without),
-        contrast="any gender inferred minus neutral", p=p, n=answered.height, unit="difference of shares", note=note,
+    return change(with_gender, without).row(
+        "recognition_independence", system=system, group=place, contrast="any gender inferred minus neutral", p=p,
+        n=answered.height, n_missing=None, unit="difference of shares", note=note,
     )  # fmt: skip
 
 
@@ -148,10 +144,8 @@ def _place_share(
         per_person(answered, people, answered["place"].fill_null(0).to_numpy()),
         per_person(answered, people, answered["tags"].to_numpy()),
     )
-    return row(
-        system, "place_share", place, (share.value, share.low, share.high), n=answered.height,
-        n_missing=missing_note(here)[0], unit="share of tags",
-    )  # fmt: skip
+    about = {"system": system, "group": place, "n_missing": missing_note(here)[0], "unit": "share of tags"}
+    return share.row("place_share", n=answered.height, **about)
 
 
 def _backgrounds(system: str, place: str, here: pl.DataFrame, people: np.ndarray) -> Rows:
@@ -161,7 +155,10 @@ def _backgrounds(system: str, place: str, here: pl.DataFrame, people: np.ndarray
         note = (
             f"recognised in under {RARE:.0%} of its pictures: read its other rows with care" if rare else ""
         )
-        yield row(
-            system, "recognised_background", (place, str(name)), (share.value, share.low, share.high),
-            n=usable(part).height, n_missing=missing_note(part)[0], unit="share", note=note,
-        )  # fmt: skip
+        about = {
+            "system": system,
+            "group": f"{place} | {name}",
+            "n_missing": missing_note(part)[0],
+            "note": note,
+        }
+        yield share.row("recognised_background", unit="share", **about)

@@ -12,11 +12,16 @@ from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flip
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
 from portrayal.audits.counterfactuals.measures.presence import Block
-from portrayal.audits.counterfactuals.measures.reversal import place_scores, reversal_p
-from portrayal.audits.counterfactuals.measures.slopes import LEAST, Slopes, normalised_slopes
-from portrayal.stats.intervals import Interval, clustered_mean, wilson
+from portrayal.audits.counterfactuals.measures.slopes import (
+    LEAST,
+    Slopes,
+    normalised_slopes,
+    reversal_scores,
+)
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.stats.permutation import sign_flip_columns
 
-STEM = "counterfactuals"
 PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
 Row = dict[str, Any]
 
@@ -63,7 +68,7 @@ def estimate(block: Block, options: Options) -> BlockSlopes:
         block,
         clusters,
         normalised_slopes(block.present, *arguments),
-        reversal_p(place_scores(block.present, clusters, options.repeats)),
+        sign_flip_columns(reversal_scores(block.present, clusters, options.repeats)),
         conditional_logistic(block.present, block.values, clusters),
         normalised_slopes(block.scores, *arguments) if scored else None,
     )
@@ -75,8 +80,8 @@ def label_rows(found: BlockSlopes) -> Iterator[Row]:
     for place, label in enumerate(found.block.labels):
         base = _base(found.block, label)
         yield from _slope_rows(found, place, base)
-        for name, ends in zip(("comes", "goes", "changes"), flips[place], strict=True):
-            yield {**base, "measure": f"flip_{name}", **_ends(ends), "unit": "share of source images"}
+        for name, share in zip(("comes", "goes", "changes"), flips[place], strict=True):
+            yield share.row(f"flip_{name}", **base, unit="share of source images")
         yield from _rate_rows(found, place, base)
 
 
@@ -84,23 +89,17 @@ def block_rows(found: BlockSlopes) -> Iterator[Row]:
     """Yield what is said of the block as a whole."""
     block, base = found.block, _base(found.block, "all labels")
     tested = int((found.slopes.at_centre > 0).sum())
-    yield {
-        **base, "measure": "labels_tested", "value": float(len(block.labels)), "unit": "labels",
-        "note": f"{tested} present at the centre, {int((found.slopes.at_centre >= LEAST).sum())} with an interval; "
+    note = (
+        f"{tested} present at the centre, {int((found.slopes.at_centre >= LEAST).sum())} with an interval; "
         f"the smallest p the reversal test can give with {len(set(found.clusters))} clusters is "
-        f"{2.0 ** (1 - len(set(found.clusters))):.2g}",
-    }  # fmt: skip
+        f"{2.0 ** (1 - len(set(found.clusters))):.2g}"
+    )
+    yield Estimate(float(len(block.labels)), unit="labels", note=note).row("labels_tested", **base)
     if block.pictures:
-        ends = any_flip(block.present, found.clusters)
-        yield {**base, "measure": "any_flip", **_ends(ends), "unit": "share of source images"}
+        share = any_flip(block.present, found.clusters)
+        yield share.row("any_flip", **base, unit="share of source images")
     asked = len(block.values) * (len(block.pictures) + block.n_missing)
-    yield {
-        **base,
-        "measure": "empty_answers",
-        **_ends(wilson(block.empty, asked)),
-        "n": asked,
-        "unit": "share of answers",
-    }
+    yield wilson(block.empty, asked).row("empty_answers", **{**base, "n": asked}, unit="share of answers")
 
 
 def group_rows(block: Block, options: Options) -> Iterator[Row]:
@@ -115,12 +114,10 @@ def group_rows(block: Block, options: Options) -> Iterator[Row]:
     clusters = block.people if options.cluster == "person" else block.pictures
     slopes = normalised_slopes(present, block.values, clusters, options.draws, options.seed, options.least)
     for place, (group, places) in enumerate(groups.items()):
-        note = "any of: " + ", ".join(block.labels[at] for at in places)
-        ends = _interval(slopes, place)
-        yield {
-            **_base(block, group), "measure": "occupation_group_slope", **ends, "unit": UNIT,
-            "note": "; ".join(filter(None, [note, _why(slopes, place)])),
-        }  # fmt: skip
+        labels = "any of: " + ", ".join(block.labels[at] for at in places)
+        note = "; ".join(filter(None, [labels, _why(slopes, place)]))
+        slope = _slope(slopes, place)
+        yield slope.row("occupation_group_slope", **_base(block, group), unit=UNIT, note=note)
 
 
 UNIT = "share of the centre's rate per unit of the value"
@@ -131,37 +128,30 @@ def _slope_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
     slopes, label = found.slopes, found.block.labels[place]
     kind = "plain concept" if is_plain(label) else (occupation_group(label) or "")
     note = "; ".join(filter(None, [_why(slopes, place), kind]))
-    ends = _interval(slopes, place)
-    yield {**base, "measure": "slope", **ends, "p": float(found.p[place]), "unit": UNIT, "note": note}
-    scaled = {end: None if value is None else value * found.spacing for end, value in ends.items()}
-    unit = "share of the centre's rate per step"
-    yield {**base, "measure": "slope_per_step", **scaled, "unit": unit, "note": note}
+    slope = _slope(slopes, place)
+    per_step = slope.map(lambda end: end * found.spacing)
+    yield slope.row("slope", **base, p=found.p[place], unit=UNIT, note=note)
+    yield per_step.row("slope_per_step", **base, unit="share of the centre's rate per step", note=note)
     if slopes.at_centre[place]:
         passed = "passes" if found.passes(place) else "does not pass"
-        yield {
-            **base, "measure": "paper_slope", "value": ends["value"], "p": float(slopes.p_paper[place]), "unit": UNIT,
-            "note": f"least squares over {len(found.block.values)} steps, as published; {passed} "
-            f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}",
-        }  # fmt: skip
+        note = (
+            f"least squares over {len(found.block.values)} steps, as published; {passed} "
+            f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
+        )
+        paper = Estimate(slope.value, p=slopes.p_paper[place])
+        yield paper.row("paper_slope", **base, unit=UNIT, note=note)
     yield _logistic_row(found, place, base)
     if found.confidence is not None:
-        unit = "share of the centre's mean score per unit"
-        yield {**base, "measure": "confidence_slope", **_interval(found.confidence, place), "unit": unit}
+        slope = _slope(found.confidence, place)
+        yield slope.row("confidence_slope", **base, unit="share of the centre's mean score per unit")
 
 
 def _logistic_row(found: BlockSlopes, place: int, base: Row) -> Row:
-    slope = found.logistic.slope[place]
+    slope = _slope(found.logistic, place)
     note = f"{int(found.logistic.n[place])} source images change"
-    if np.isinf(slope):
-        note += f"; every one of them towards {'+' if slope > 0 else '-'}: no finite slope"
-    ends = Interval(slope, found.logistic.low[place], found.logistic.high[place])
-    return {
-        **base,
-        "measure": "logistic_slope",
-        **_ends(ends),
-        "unit": "log odds per unit of the value",
-        "note": note,
-    }
+    if np.isinf(slope.value):
+        note += f"; every one of them towards {'+' if slope.value > 0 else '-'}: no finite slope"
+    return slope.row("logistic_slope", **base, unit="log odds per unit of the value", note=note)
 
 
 def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
@@ -170,27 +160,25 @@ def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
     if not found.slopes.at_centre[place]:
         for step, value in enumerate(block.values):
             given = block.present[:, step, place]
-            ends = wilson(float(given.sum()), len(given))
-            yield {
-                **base, "measure": "rate", "contrast": f"{base['contrast']} at {value:+.2g}", **_ends(ends),
-                "unit": "share of source images", "note": "absent at the centre",
-            }  # fmt: skip
+            about = {
+                **base,
+                "contrast": f"{base['contrast']} at {value:+.2g}",
+                "note": "absent at the centre",
+            }
+            rate = wilson(float(given.sum()), len(given))
+            yield rate.row("rate", **about, unit="share of source images")
     gap = block.unedited[:, place] - block.present[:, block.centre, place]
     known = np.isfinite(gap)
     if known.any():
-        ends = clustered_mean(gap[known], np.asarray(found.clusters)[known])
-        yield {
-            **base, "measure": "unedited_gap", **_ends(ends), "n": int(known.sum()),
-            "n_missing": int((~known).sum()), "unit": "share of source images",
-            "note": "unedited photograph less the centre, which is itself synthetic",
-        }  # fmt: skip
+        counts = {"n": int(known.sum()), "n_missing": int((~known).sum()), "unit": "share of source images"}
+        note = "unedited photograph less the centre, which is itself synthetic"
+        mean = clustered_mean(gap[known], np.asarray(found.clusters)[known])
+        yield mean.row("unedited_gap", **{**base, **counts}, note=note)
 
 
 def _base(block: Block, contrast: str) -> Row:
-    return {
-        "audit": STEM, "system": block.system, "group": block.attribute, "contrast": contrast,
-        "n": len(block.pictures), "n_missing": block.n_missing,
-    }  # fmt: skip
+    about = {"system": block.system, "group": block.attribute, "contrast": contrast}
+    return {**about, "n": len(block.pictures), "n_missing": block.n_missing}
 
 
 def _why(slopes: Slopes, place: int) -> str:
@@ -204,11 +192,5 @@ def _why(slopes: Slopes, place: int) -> str:
     return ""
 
 
-def _interval(slopes: Slopes, place: int) -> dict[str, float | None]:
-    return _ends(Interval(slopes.slope[place], slopes.low[place], slopes.high[place]))
-
-
-def _ends(ends: Interval) -> dict[str, float | None]:
-    """Return value, low and high with null for what is not a number."""
-    names = zip(("value", "low", "high"), ends, strict=True)
-    return {name: float(end) if np.isfinite(end) else None for name, end in names}
+def _slope(slopes: Slopes | LogisticSlopes, place: int) -> Estimate:
+    return Estimate(slopes.slope[place], slopes.low[place], slopes.high[place])

@@ -134,6 +134,31 @@ def ratio_interval(
     return low, high
 
 
+def reversal_scores(present: np.ndarray, clusters: list[str] | np.ndarray, repeats: int = 1) -> np.ndarray:
+    """Return what the reversal test flips: whole numbers, clusters x labels.
+
+    A cluster's score is the sum over its steps of (place from the centre) x (label given). Read forwards or backwards a
+    series is as likely under no effect, so the sign of each score is a fair coin, whatever the dependence between
+    the steps of one image: `portrayal.stats.permutation.sign_flip_columns` gives the p.
+
+    Parameters
+    ----------
+    present
+        Source x step x label; with repeats, shares in steps of 1 / repeats.
+    clusters
+        One name per source image.
+    repeats
+        How often each picture was asked, which makes the shares whole again.
+    """
+    steps = present.shape[1]
+    places = np.arange(steps) * 2 - (steps - 1)
+    places = places // 2 if steps % 2 else places
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    scores = np.zeros((codes.max(initial=-1) + 1, present.shape[2]))
+    np.add.at(scores, codes, np.einsum("k,nkl->nl", places, present) * repeats)
+    return np.rint(scores)
+
+
 def _quantiles(drawn: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Quantiles of each column over its finite entries, shares x columns; NaN where there are none."""
     ordered = np.sort(drawn, axis=0)  # NaN goes last

@@ -17,7 +17,9 @@ import polars as pl
 from polars import selectors
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import Interval, wilson
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import wilson
+from portrayal.tables import finite
 from portrayal.text.lexicons import read_lexicon
 
 
@@ -77,7 +79,7 @@ def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
 
 def corrected_share(
     read: np.ndarray, confusion: np.ndarray, draws: int = 1999, seed: int = 0, level: float = 0.95
-) -> list[Interval]:
+) -> list[Estimate]:
     """Return each group's share, corrected for the reader's errors by the inverse of its confusion matrix.
 
     Parameters
@@ -109,10 +111,8 @@ def corrected_share(
     kept = np.array([each for each in drawn if each is not None])
     tails = (0.5 - level / 2, 0.5 + level / 2)
     lows, highs = np.quantile(kept, tails, axis=0)
-    return [
-        Interval(float(middle), float(low), float(high))
-        for middle, low, high in zip(value, lows, highs, strict=True)
-    ]
+    ends = zip(value.tolist(), lows.tolist(), highs.tolist(), strict=True)
+    return [Estimate(middle, low, high) for middle, low, high in ends]
 
 
 def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarray:
@@ -164,9 +164,10 @@ def shares_through_reader(
     for (occupation,), mine in read.group_by("occupation", maintain_order=True):
         counts = np.array([(mine["read"] == group).sum() for group in groups])
         n = int(counts.sum())
-        ends = corrected_share(counts, confusion, draws, seed) if n else [(None, None, None)] * len(groups)
+        ends = corrected_share(counts, confusion, draws, seed) if n else [Estimate()] * len(groups)
         rows += [
-            (occupation, group, *end, n, mine.height - n) for group, end in zip(groups, ends, strict=True)
+            (occupation, group, *map(finite, end), n, mine.height - n)
+            for group, end in zip(groups, ends, strict=True)
         ]
     kinds = {"occupation": pl.String, "group": pl.String, "share": pl.Float64, "low": pl.Float64, "high": pl.Float64,
              "n": pl.Int64, "n_missing": pl.Int64}  # fmt: skip
@@ -180,17 +181,16 @@ def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Lin
     The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
     above 4 exaggerates, since the identity has slope 4 at one half.
     """
+    from scipy import optimize, special
+
     design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
     share, weight = np.asarray(search, dtype=float), np.asarray(n, dtype=float)
-    beta = np.zeros(2)
-    for _ in range(50):
-        mean = 1 / (1 + np.exp(-design @ beta))
-        spread = weight * mean * (1 - mean)
-        step = np.linalg.solve(design.T @ (spread[:, None] * design), design.T @ (weight * (share - mean)))
-        beta = beta + step
-        if np.abs(step).max() < 1e-12:
-            break
-    mean = 1 / (1 + np.exp(-design @ beta))
+
+    def score(beta: np.ndarray) -> np.ndarray:
+        return design.T @ (weight * (share - special.expit(design @ beta)))
+
+    beta = optimize.root(score, np.zeros(2), tol=1e-12).x
+    mean = special.expit(design @ beta)
     spread = weight * mean * (1 - mean)
     dispersion = float(np.sum(weight**2 * (share - mean) ** 2 / spread) / (len(share) - 2))
     errors = np.sqrt(dispersion * np.diag(np.linalg.inv(design.T @ (spread[:, None] * design))))
@@ -217,18 +217,17 @@ def gaps(search: pl.DataFrame) -> pl.DataFrame:
     ).sort("gap")
 
 
-def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> tuple[Interval, float, int]:
-    """Return Pearson's r with Fisher's interval, its two-sided p, and the number of pairs (NaN left out)."""
+def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
+    """Return Pearson's r with Fisher's interval and its two-sided p; pairs with a NaN are left out."""
     from scipy import stats
 
     both = np.isfinite(x) & np.isfinite(y)
     n = int(both.sum())
     if n < 4 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
-        return Interval(np.nan, np.nan, np.nan), np.nan, n
-    r, p = stats.pearsonr(x[both], y[both])
-    half = stats.norm.ppf(0.5 + level / 2) / np.sqrt(n - 3)
-    low, high = np.tanh([np.arctanh(np.clip(r, -0.999999, 0.999999)) + sign * half for sign in (-1, 1)])
-    return Interval(float(r), float(low), float(high)), float(p), n
+        return Estimate(n=n, unit="Pearson r")
+    found = stats.pearsonr(x[both], y[both])
+    low, high = map(float, found.confidence_interval(level))
+    return Estimate(float(found.statistic), low, high, float(found.pvalue), n, unit="Pearson r")
 
 
 def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:

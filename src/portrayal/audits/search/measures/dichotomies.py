@@ -7,11 +7,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
 
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.groups import welch
 from portrayal.stats.permutation import two_sample
 from portrayal.text.direction import Direction, score_words
 from portrayal.text.lexicons import READ_AS, read_lexicon
@@ -26,22 +27,15 @@ DICHOTOMIES = {
 }
 
 
-@dataclass(frozen=True)
-class Dichotomy:
-    """The words of one dichotomy with their scores, and the test that the positive side lies higher."""
+@dataclass(frozen=True, eq=False)
+class Dichotomy(Estimate):
+    """The mean of the positive pole's words minus that of the negative pole's, with the test that it lies higher."""
 
-    name: str
-    words: pl.DataFrame  # word, group, pole, score (null where the vectors lack the word)
-    positive: float
-    negative: float
-    p: float
-    method: str
-    missing: int
-
-    @property
-    def difference(self) -> float:
-        """Mean of the positive pole's words minus that of the negative pole's."""
-        return self.positive - self.negative
+    unit: str = "difference of mean genderedness, words"
+    name: str = ""
+    words: pl.DataFrame = field(
+        default_factory=pl.DataFrame
+    )  # word, group, pole, score (null where there is no vector)
 
 
 def compare_poles(
@@ -69,5 +63,8 @@ def compare_poles(
     high = found.filter(pl.col("pole") == positive)["score"].to_numpy()
     low = found.filter(pl.col("pole") != positive)["score"].to_numpy()
     tested = two_sample(high, low, alternative="greater")
-    means = (float(np.mean(high)), float(np.mean(low)))
-    return Dichotomy(name, table, *means, tested.p, tested.method, len(table) - len(found))
+    note = f"one-sided, {tested.method} permutation test over the words; interval by Welch's t"
+    missing = len(table) - len(found)
+    gap = welch(high, low)
+    ends, counts = (gap.value, gap.low, gap.high), (len(found), missing)
+    return Dichotomy(*ends, tested.p, *counts, note=note, name=name, words=table)

@@ -20,8 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import clustered_mean
-from portrayal.tables import check
+from portrayal.stats.groups import paired_t
+from portrayal.tables import check, finite
 
 Array = NDArray[np.float64]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
@@ -141,29 +141,9 @@ def compare_quality(
     rows = []
     for name in measures:
         first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
-        change = clustered_mean(second - first, np.arange(len(both)))
-        mean = float(first.mean())
-        rows.append(
-            {
-                "measure": name,
-                "before": mean,
-                "after": float(second.mean()),
-                "difference": change.value,
-                "change_percent": 100 * change.value / mean if mean else None,
-                "low": change.low,
-                "high": change.high,
-                "p": _paired_p(second - first),
-                "n": len(both),
-                "n_missing": missing,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("low", "high").fill_nan(None))
-
-
-def _paired_p(changes: Array) -> float | None:
-    """Return the p of Student's paired t-test; 1 without any change, none where all queries change alike."""
-    from scipy import stats
-
-    if len(changes) > 1 and np.ptp(changes) > 0:
-        return float(stats.ttest_1samp(changes, 0.0).pvalue)
-    return 1.0 if len(changes) > 1 and not changes.any() else None
+        found, mean = paired_t(second - first), float(first.mean())
+        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": found.value}
+        percent = {"change_percent": 100 * found.value / mean if mean else None}
+        tested = {column: finite(getattr(found, column)) for column in ("low", "high", "p", "n")}
+        rows.append({**means, **percent, **tested, "n_missing": missing})
+    return pl.DataFrame(rows, infer_schema_length=None)

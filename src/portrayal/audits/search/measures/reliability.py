@@ -7,25 +7,14 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Agreement:
-    """A correlation with a bootstrap interval over its points."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    n_missing: int
+from portrayal.stats.estimate import Estimate
 
 
 def correlate(
     first: np.ndarray, second: np.ndarray, method: str = "pearson", seed: int = 0, draws: int = 2000
-) -> Agreement:
+) -> Estimate:
     """Return Pearson's r or Spearman's rho over the points both have.
 
     Parameters
@@ -37,23 +26,20 @@ def correlate(
     seed, draws
         Of the bootstrap (percentiles).
     """
+    from scipy import stats
+
     usable = ~(np.isnan(first) | np.isnan(second))
     x, y = first[usable], second[usable]
     missing = int(np.sum(~usable))
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Agreement(np.nan, np.nan, np.nan, len(x), missing)
+        return Estimate(n=len(x), n_missing=missing)
     if method == "spearman":
-        x, y = _ranks(x), _ranks(y)
+        x, y = stats.rankdata(x), stats.rankdata(y)
     picks = np.random.default_rng(seed).integers(0, len(x), (draws, len(x)))
     low, high = np.nanquantile(_pearson(x[picks], y[picks]), [0.025, 0.975])
-    return Agreement(float(_pearson(x[None], y[None])[0]), float(low), float(high), len(x), missing)
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return mean ranks."""
-    _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[group].astype(np.float64)
+    return Estimate(
+        float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing
+    )
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:

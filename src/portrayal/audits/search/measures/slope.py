@@ -20,22 +20,18 @@ from math import factorial
 
 import numpy as np
 
+from portrayal.stats.estimate import Estimate
+
 SMALL = 50  # queries; below, the row says that intervals are wide or short of their level
 EXACT_UP_TO = 8  # 8! = 40,320 orders are all looked at
 
 
 @dataclass(frozen=True)
-class Slope:
+class Slope(Estimate):
     """A slope with its interval, two-sided p and the number of queries behind it."""
 
-    value: float
-    low: float
-    high: float
-    p: float
-    intercept: float
-    n: int
-    n_missing: int
-    note: str = ""
+    unit: str = "slope of list on query genderedness, queries"
+    intercept: float = np.nan
 
 
 def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -75,10 +71,11 @@ def measure_slope(
     slope, intercept = fit(x, y)
     if np.isnan(slope) or len(x) < 3:
         note = "no slope: fewer than three usable queries, or all of the same genderedness"
-        return Slope(np.nan, np.nan, np.nan, np.nan, np.nan, len(x), missing, note)
+        return Slope(n=len(x), n_missing=missing, note=note)
     low, high = bootstrap_interval(x, y, seed, draws, level)
     note = f"under {SMALL} queries: studentised bootstrap, read with care" if len(x) < SMALL else ""
-    return Slope(slope, low, high, permutation_p(x, y, seed, shuffles), intercept, len(x), missing, note)
+    p = permutation_p(x, y, seed, shuffles)
+    return Slope(slope, low, high, p, len(x), missing, note=note, intercept=intercept)
 
 
 def bootstrap_interval(

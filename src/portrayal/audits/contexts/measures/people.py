@@ -1,36 +1,11 @@
-"""Building Results rows, and adding up pictures per person."""
+"""Pictures by person and place: who is in them, sums and means per person, and what has no answer."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.pictures import BASELINE
-
-AUDIT = "contexts"
-BETWEEN = " | "  # separates the parts of a group: place, cluster, people
-
-
-def row(
-    system: str,
-    measure: str,
-    group: Sequence[str] | str,
-    ends: Sequence[float] = (np.nan, np.nan, np.nan),
-    **others: Any,
-) -> dict[str, Any]:
-    """Return one Results row; `ends` are value, low and high, and NaN becomes null."""
-    value, low, high = (None if np.isnan(end) else float(end) for end in ends[:3])
-    named = group if isinstance(group, str) else BETWEEN.join(group)
-    filled = {
-        key: None if isinstance(item, float) and np.isnan(item) else item for key, item in others.items()
-    }
-    return {
-        "audit": AUDIT, "system": system, "measure": measure, "group": named,
-        "value": value, "low": low, "high": high, **filled,
-    }  # fmt: skip
 
 
 def people_of(pictures: pl.DataFrame) -> np.ndarray:

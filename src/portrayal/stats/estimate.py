@@ -1,0 +1,52 @@
+"""One number as a result says it: the value, its interval, its test, and how many it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from math import nan
+from typing import Any, Self
+
+from portrayal.tables import finite
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, the ends of its interval and the other columns of a Results row; NaN where there is none.
+
+    It unpacks to value, low and high.
+
+    Examples
+    --------
+    >>> Estimate(0.25, 0.1, 0.5, n=12, unit="share").row("recognised", system="a tagger")["n"]
+    12
+    """
+
+    value: float = nan
+    low: float = nan
+    high: float = nan
+    p: float = nan
+    n: int | None = None
+    n_missing: int | None = 0
+    unit: str = ""
+    note: str = ""
+
+    def __iter__(self) -> Iterator[float]:
+        """Yield value, low and high."""
+        yield from (self.value, self.low, self.high)
+
+    def map(self, change: Callable[[float], float]) -> Self:
+        """Return the estimate on another scale, which must be a rising one."""
+        return replace(self, value=change(self.value), low=change(self.low), high=change(self.high))
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a Results row that an estimate knows; what is not a number is null."""
+        return {name: finite(getattr(self, name)) for name in COLUMNS}
+
+    def row(self, measure: str, **columns: Any) -> dict[str, Any]:
+        """Return a Results row; `columns` are any further columns, or stand in for what the estimate says itself."""
+        further = {name: finite(item) for name, item in columns.items()}
+        return {"measure": measure, **self.columns(), **further}
+
+
+COLUMNS = tuple(field.name for field in fields(Estimate))
