@@ -14,7 +14,7 @@ from pathlib import Path
 from brushes import Brush, hue, shade
 from draw_masculine import mechanics_garage, professional_kitchen, sports_bar, university_classroom
 
-FOLDER = Path(__file__).parents[1] / "src" / "portrayal" / "stimuli" / "backgrounds"
+FOLDER = Path(__file__).parents[1] / "src" / "portrayal" / "audits" / "contexts" / "backgrounds"
 WHITE, WOOD, DARK = (250, 247, 242), (150, 104, 66), (52, 42, 38)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,7 @@ def prompt(kind: str, version: str) -> str:
 
 def _openai_request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     image = {"type": "image_url", "image_url": {"url": f"data:{picture.media};base64,{picture.base64}"}}
-    text = {"type": "text", "text": prompt(kind, parameters["prompt"])}
-    body = {
-        "model": parameters["model"],
-        "max_tokens": parameters["most_tokens"],
-        "temperature": parameters["temperature"],
-        "messages": [{"role": "user", "content": [text, image]}],
-    }
+    body = _body(parameters, [_text(parameters, kind), image])
     key = os.environ.get("OPENAI_API_KEY", "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return Request(f"{parameters['endpoint']}/v1/chat/completions", more={"json": body, "headers": headers})
@@ -67,15 +61,22 @@ def _openai_request(picture: Picture, parameters: Mapping[str, Any], kind: str) 
 
 def _anthropic_request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     source = {"type": "base64", "media_type": picture.media, "data": picture.base64}
-    text = {"type": "text", "text": prompt(kind, parameters["prompt"])}
-    body = {
+    body = _body(parameters, [{"type": "image", "source": source}, _text(parameters, kind)])
+    headers = {"x-api-key": environment("ANTHROPIC_API_KEY", "Anthropic"), "anthropic-version": "2023-06-01"}
+    return Request(f"{parameters['endpoint']}/v1/messages", more={"json": body, "headers": headers})
+
+
+def _text(parameters: Mapping[str, Any], kind: str) -> dict[str, str]:
+    return {"type": "text", "text": prompt(kind, parameters["prompt"])}
+
+
+def _body(parameters: Mapping[str, Any], content: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
         "model": parameters["model"],
         "max_tokens": parameters["most_tokens"],
         "temperature": parameters["temperature"],
-        "messages": [{"role": "user", "content": [{"type": "image", "source": source}, text]}],
+        "messages": [{"role": "user", "content": content}],
     }
-    headers = {"x-api-key": environment("ANTHROPIC_API_KEY", "Anthropic"), "anthropic-version": "2023-06-01"}
-    return Request(f"{parameters['endpoint']}/v1/messages", more={"json": body, "headers": headers})
 
 
 def _openai_read(body: Any, kind: str) -> Rows:
@@ -111,21 +112,16 @@ def _tags(text: str) -> list[str]:
     return [tag for part in parts if (tag := part.strip().strip("\"'[]").lstrip("-*0123456789. ").strip())]
 
 
-def _tokens_cost(taken: float, given: float, parameters: Mapping[str, Any]) -> float:
-    dollars = (
-        taken * parameters["dollars_per_million_input"] + given * parameters["dollars_per_million_output"]
-    )
-    return dollars / 1e6
+def _cost_by_tokens(taken: str, given: str) -> Callable[[Any, Mapping[str, Any]], float]:
+    """Return a function of an answer's cost, from what its `usage` calls the tokens of question and answer."""
 
+    def cost(body: Any, parameters: Mapping[str, Any]) -> float:
+        usage = body.get("usage") or {}
+        asked = usage.get(taken, 0) * parameters["dollars_per_million_input"]
+        answered = usage.get(given, 0) * parameters["dollars_per_million_output"]
+        return (asked + answered) / 1e6
 
-def _openai_cost(body: Any, parameters: Mapping[str, Any]) -> float:
-    usage = body.get("usage") or {}
-    return _tokens_cost(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), parameters)
-
-
-def _anthropic_cost(body: Any, parameters: Mapping[str, Any]) -> float:
-    usage = body.get("usage") or {}
-    return _tokens_cost(usage.get("input_tokens", 0), usage.get("output_tokens", 0), parameters)
+    return cost
 
 
 def _openai_refused(body: Any) -> bool:
@@ -145,7 +141,7 @@ OPENAI = Vendor(
     read=_openai_read,
     refused=_openai_refused,
     version=_openai_version,
-    cost=_openai_cost,
+    cost=_cost_by_tokens("prompt_tokens", "completion_tokens"),
     defaults={"endpoint": "https://api.openai.com", **SHARED_DEFAULTS},
 )
 
@@ -157,7 +153,7 @@ ANTHROPIC = Vendor(
     read=_anthropic_read,
     refused=lambda body: body.get("stop_reason") == "refusal",
     version=lambda body: str(body.get("model", "")),
-    cost=_anthropic_cost,
+    cost=_cost_by_tokens("input_tokens", "output_tokens"),
     defaults={"endpoint": "https://api.anthropic.com", **SHARED_DEFAULTS},
 )
 
