@@ -10,9 +10,9 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions import AUDIT
+from portrayal.audits.captions.findings import MOST_ROWS, SHOWN
 from portrayal.audits.captions.inputs import read_inputs, stages_of
 from portrayal.audits.captions.measures.stages import DELETION_WARNING, HUMAN_LABELS, SYSTEM_LABELS
-from portrayal.audits.captions.report import MOST_ROWS, SHOWN
 from portrayal.runs.audit import Measured
 from portrayal.runs.study_file import read_study
 

@@ -4,14 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from portrayal.audits.contexts.findings import summary
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
 from portrayal.audits.contexts.measures.counting import count_clusters
-from portrayal.audits.contexts.measures.descriptions import cosine_distance, distances
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.audits.contexts.measures.ratings import median, ratings
-from portrayal.audits.contexts.measures.summary import summary
-from portrayal.audits.contexts.measures.warnings import warnings_of
+from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, distances
+from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
 from portrayal.text.typology import load_context_tags, load_typology

@@ -353,8 +353,8 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     from portrayal.audits.search.histories import make_history
     from portrayal.audits.search.inputs import pole_pairs
     from portrayal.audits.search.measures import gsr, lists_of, perfect_lists, score_history
+    from portrayal.audits.search.measures.scored_runs import make_ruler
     from portrayal.audits.search.measures.scores import word_scores
-    from portrayal.audits.search.scored_runs import make_ruler
     from portrayal.systems.rankers.base import rank
     from portrayal.systems.rankers.registry import Searchable, make_ranker
     from portrayal.text.vector_sets import open_vectors

@@ -13,8 +13,9 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.associations.charts import charts
+from portrayal.audits.associations.findings import MEASURES, findings, tables
 from portrayal.audits.associations.measures.declared import measure
-from portrayal.audits.associations.page import MEASURES, charts, findings, tables
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
 from portrayal.runs.audit import Audit

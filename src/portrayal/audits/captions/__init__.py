@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.captions.charts import all_charts
+from portrayal.audits.captions.findings import find_sentences, report_tables
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
 from portrayal.audits.captions.measures.audit import measure_name
-from portrayal.audits.captions.report import find_sentences, report_tables
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
 from portrayal.runs.audit import Audit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from portrayal.audits.captions.findings import SHARES
 from portrayal.audits.captions.measures.audit import measure_name
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
-from portrayal.audits.captions.report import SHARES
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.runs.audit import Chart, Measured
 

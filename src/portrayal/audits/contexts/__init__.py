@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.contexts.charts import all_charts, tradeoff_table
+from portrayal.audits.contexts.findings import summary
 from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measure import measure, stereotypes_of
 from portrayal.audits.contexts.measures.questions import FAMILY
-from portrayal.audits.contexts.measures.summary import summary
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.runs.audit import Audit, Finding, Measured, ReportTable

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.attributes import attributes
 from portrayal.audits.contexts.measures.congruence import congruence, expectancy
-from portrayal.audits.contexts.measures.descriptions import descriptions
-from portrayal.audits.contexts.measures.inferences import inferences
 from portrayal.audits.contexts.measures.mixed import mixed
 from portrayal.audits.contexts.measures.questions import FAMILY, LABELS
-from portrayal.audits.contexts.measures.recognition import recognition
+from portrayal.audits.contexts.measures.rq1_inferences import inferences
+from portrayal.audits.contexts.measures.rq2_recognition import recognition
+from portrayal.audits.contexts.measures.rq4_attributes import attributes
+from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
 from portrayal.runs.calibration import Calibration
 from portrayal.stats.multiplicity import adjust
 

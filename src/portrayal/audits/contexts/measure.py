@@ -10,8 +10,8 @@ from portrayal.audits.contexts.measures.coding import agreement, extend, queue
 from portrayal.audits.contexts.measures.pictures import describe_pictures, unknown_tags
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.audits.contexts.measures.ratings import QUESTIONS, ratings
-from portrayal.audits.contexts.measures.warnings import warnings_of
 from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError, nearest
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results

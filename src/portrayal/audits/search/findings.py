@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT
 from portrayal.audits.search.published import published_tables
-from portrayal.audits.search.scored_runs import INSTRUMENT
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.words import estimate, interval, listed, p_value, plural
 from portrayal.runs.audit import Finding, Measured, ReportTable

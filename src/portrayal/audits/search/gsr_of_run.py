@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.inputs import inputs_of_listed, open_inputs, stimuli
-from portrayal.audits.search.reinforcement import reinforcement
-from portrayal.audits.search.scored_runs import PERFECT, PartialResult, score_runs
+from portrayal.audits.search.measures.reinforcement import reinforcement
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, score_runs
 from portrayal.record.ledger import Ledger
 from portrayal.record.responses import read_responses
 from portrayal.runs.asking import ask, write_questions

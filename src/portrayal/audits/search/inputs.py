@@ -16,8 +16,8 @@ from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.lists import query_scores
+from portrayal.audits.search.measures.scored_runs import check_system_names
 from portrayal.audits.search.measures.scores import word_scores
-from portrayal.audits.search.scored_runs import check_system_names
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study

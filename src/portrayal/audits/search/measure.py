@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import polars as pl
 
-from portrayal.audits.search.agreement import agreement, specifications
-from portrayal.audits.search.comparison import comparison
-from portrayal.audits.search.examples import most_gendered
 from portrayal.audits.search.inputs import open_inputs
-from portrayal.audits.search.mentions import mentioned
-from portrayal.audits.search.reinforcement import reinforcement
-from portrayal.audits.search.scored_runs import PartialResult, score_runs
+from portrayal.audits.search.measures.agreement import agreement, specifications
+from portrayal.audits.search.measures.comparison import comparison
+from portrayal.audits.search.measures.examples import most_gendered
+from portrayal.audits.search.measures.mentions import mentioned
+from portrayal.audits.search.measures.reinforcement import reinforcement
+from portrayal.audits.search.measures.scored_runs import PartialResult, score_runs
+from portrayal.audits.search.measures.validation import validation
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.audits.search.validation import validation
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
 

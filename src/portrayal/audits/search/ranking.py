@@ -12,7 +12,7 @@ from portrayal.record.progress import track
 from portrayal.systems.rankers.base import run_of
 from portrayal.systems.rankers.system import open_system
 from portrayal.systems.settings import SystemSettings
-from portrayal.text.collections import without_result, write_run
+from portrayal.text.collections import Collection, without_result, write_run
 
 
 def rank_collection(
@@ -61,13 +61,7 @@ def rank_collection(
     parameters = {"collection": str(collection), "depth": depth, **(settings or {})}
     system = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path())
     held = system.searchable.collection
-    if not held.queries:
-        raise PortrayalError(
-            f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it."
-        )
-    path = Path(out) if out is not None else Path(f"{held.name}.{ranker}.run")
-    if not path.parent.is_dir():
-        raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
+    path = _run_path(held, Path(out) if out is not None else Path(f"{held.name}.{ranker}.run"))
     asked = replace(
         system,
         track=lambda documents: track(documents, "documents", quiet=quiet),
@@ -79,3 +73,14 @@ def rank_collection(
     return path, [
         f"query {query!r} has no result: no usable word of it is in the collection" for query in missing
     ]
+
+
+def _run_path(held: Collection, path: Path) -> Path:
+    """Return where the run goes; a collection without queries or a missing folder is said before anything is ranked."""
+    if not held.queries:
+        raise PortrayalError(
+            f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it."
+        )
+    if not path.parent.is_dir():
+        raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
+    return path

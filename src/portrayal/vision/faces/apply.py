@@ -74,6 +74,11 @@ def make_face_series(
         recipe,
         Path(out).absolute(),
     )
+    return _said(folder)
+
+
+def _said(folder: Path) -> str:
+    """Say where the series are, and who was left out and why."""
     made, left = pl.read_parquet(folder / MANIFEST), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()
     lines = [

@@ -43,19 +43,17 @@ def eat(
     ddof
         1 divides by the sample deviation, 0 by the population deviation; the other is named in the note.
     cluster
-        Who each target shows, where people repeat: a pair (ids of x, ids of y), one list for x and then y, or
-        one list that holds for both where x and y are in the same order. p is then a permutation within
-        person (between persons where nobody stands on both sides), the interval is by person, and the note
-        gives the unpaired p.
+        Who each target shows, where people repeat: a pair (ids of x, ids of y), one list for x and then y, or one list for both
+        in the same order. p is then a permutation within person (between persons where nobody stands on both sides), the
+        interval is by person, and the note gives the unpaired p.
     seed
         Seed of the bootstrap and of sampled permutations.
 
     Returns
     -------
     polars.DataFrame
-        One Results row: `value` (d), `low`, `high`, `p`, `n` (targets), and a `note` that names the method
-        (exact or sampled), the side, the value for the other ddof, the interval's estimand and where it may
-        cover too little. `value` is null where all associations are equal.
+        One Results row: `value` (d; null where all associations are equal), `low`, `high`, `p`, `n` (targets), and a `note` that
+        names the method, the side, the value for the other ddof, the interval's estimand and where it may cover too little.
 
     References
     ----------
@@ -71,15 +69,13 @@ def eat(
     """
     x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
     people = _people(cluster, len(x), len(y))
-    found = compare(
-        association(x, a, b),
-        association(y, a, b),
-        alternative=alternative,
-        permutations=permutations,
-        ddof=ddof,
-        people=people,
-        seed=seed,
-    )
+    choices: dict[str, Any] = {
+        "alternative": alternative,
+        "permutations": permutations,
+        "ddof": ddof,
+        "seed": seed,
+    }
+    found = compare(association(x, a, b), association(y, a, b), people=people, **choices)
     return results([found.row("eat", audit="associations", contrast="X - Y")])
 
 

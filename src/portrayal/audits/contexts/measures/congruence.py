@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.descriptions import levels_of
 from portrayal.audits.contexts.measures.people import (
     condition,
     missing_note,
@@ -18,6 +17,7 @@ from portrayal.audits.contexts.measures.people import (
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
+from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import welch
 from portrayal.stats.shares import bounded_mean, clustered_share

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.descriptions import cosine_distance, levels_of
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, levels_of
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.random_intercept import Fitted, fit_random_intercept
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.contexts.measures.accuracy import accuracy
-from portrayal.audits.contexts.measures.attributes import attributes
 from portrayal.audits.contexts.measures.congruence import congruence, expectancy
 from portrayal.audits.contexts.measures.coverage import coverage, note_coverage
-from portrayal.audits.contexts.measures.descriptions import descriptions, variants
-from portrayal.audits.contexts.measures.inferences import inferences
 from portrayal.audits.contexts.measures.mixed import mixed
 from portrayal.audits.contexts.measures.pictures import SUPER, column
-from portrayal.audits.contexts.measures.recognition import recognition
+from portrayal.audits.contexts.measures.rq1_inferences import inferences
+from portrayal.audits.contexts.measures.rq2_recognition import recognition
+from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
+from portrayal.audits.contexts.measures.rq4_attributes import attributes
+from portrayal.audits.contexts.measures.rq4_descriptions import descriptions, variants
 from portrayal.tables import results
 
 # The measures whose p-values are corrected together unless a study says otherwise. Tukey's pairs carry their own

@@ -13,13 +13,13 @@ from portrayal.audits.search.measures.gsr import Relative, gsr, relative_gsr
 from portrayal.audits.search.measures.history import (
     History,
     lists_of,
-    perfect_lists,
     random_lists,
     score_history,
 )
 from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.lists import rank_weights, shared_weights
 from portrayal.audits.search.measures.parity import enumerate_histories
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.slope import Slope, measure_slope
 from portrayal.text.direction import Direction, find_direction, score_words

@@ -75,11 +75,6 @@ def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:
     return dict(ordered.iter_rows())
 
 
-def perfect_lists(history: History) -> dict[str, list[str]]:
-    """Return all and only the relevant documents of each judged query, best first."""
-    return {query: list(history.relevant(query)) for query in history.queries}
-
-
 def random_lists(history: History, seed: int = 0) -> dict[str, list[str]]:
     """Return K documents drawn without replacement for each query."""
     rng, count = np.random.default_rng(seed), len(history.bags.documents)

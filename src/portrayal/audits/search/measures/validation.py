@@ -12,7 +12,13 @@ from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_po
 from portrayal.audits.search.measures.gsr import gsr
 from portrayal.audits.search.measures.history import lists_of, score_many
 from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
-from portrayal.audits.search.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns, make_ruler
+from portrayal.audits.search.measures.scored_runs import (
+    INSTRUMENT,
+    PartialResult,
+    Ruler,
+    ScoredRuns,
+    make_ruler,
+)
 from portrayal.stats.estimate import Estimate
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
 from portrayal.text.direction import score_words

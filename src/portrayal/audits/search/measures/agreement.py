@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
+from portrayal.audits.search.measures.history import History, lists_of, score_many
 from portrayal.audits.search.measures.lists import DISCOUNTS
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.reliability import correlate
-from portrayal.audits.search.scored_runs import (
+from portrayal.audits.search.measures.scored_runs import (
     INSTRUMENT,
     PERFECT,
     PartialResult,

@@ -1,4 +1,4 @@
-"""Question 4, attribute by attribute: what is said more or less of whom (Tables 11 and 13, Figures 4 to 7)."""
+"""RQ4, attribute by attribute: what is said more or less of whom (Tables 11 and 13, Figures 4 to 7)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.descriptions import LEAST, cells_of, levels_of
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, levels_of
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Difference, welch
 from portrayal.stats.intervals import clustered_mean

@@ -1,4 +1,4 @@
-"""Question 1: which gender the tagger infers, alone and in each place."""
+"""RQ1: which gender the tagger infers, alone and in each place."""
 
 from __future__ import annotations
 

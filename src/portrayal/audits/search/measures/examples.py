@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.scored_runs import PartialResult, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
 from portrayal.text import wordnet
 
 EACH = 10  # queries of each pole, as in Figure 7

@@ -19,8 +19,8 @@ from portrayal.audits.search.measures.entities import (
 from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.lists import rank_weights
 from portrayal.audits.search.measures.reliability import correlate
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns
 from portrayal.audits.search.measures.slope import permutation_p
-from portrayal.audits.search.scored_runs import PERFECT, PartialResult, ScoredRuns
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
 

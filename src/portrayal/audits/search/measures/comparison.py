@@ -13,8 +13,8 @@ from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.quality import quality
 from portrayal.audits.search.measures.reliability import correlate
+from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
 from portrayal.audits.search.published import published_names
-from portrayal.audits.search.scored_runs import PartialResult, ScoredRuns
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.groups import paired_t
 from portrayal.stats.intervals import clustered_mean

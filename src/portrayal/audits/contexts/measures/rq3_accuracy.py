@@ -1,4 +1,4 @@
-"""Question 3: whether the inferred gender is right, for each depicted group, where the place was recognised."""
+"""RQ3: whether the inferred gender is right, for each depicted group, where the place was recognised."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ import polars as pl
 from portrayal.audits.search.measures.history import (
     History,
     lists_of,
-    perfect_lists,
     random_lists,
     score_many,
 )
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError

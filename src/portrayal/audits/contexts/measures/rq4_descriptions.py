@@ -1,4 +1,4 @@
-"""Question 4: how far a description moves from the same person's baseline, and for whom."""
+"""RQ4: how far a description moves from the same person's baseline, and for whom."""
 
 from __future__ import annotations
 

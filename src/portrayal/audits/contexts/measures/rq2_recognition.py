@@ -1,4 +1,4 @@
-"""Question 2: whether the place is recognised, and whether that depends on the gender inferred."""
+"""RQ2: whether the place is recognised, and whether that depends on the gender inferred."""
 
 from __future__ import annotations
 

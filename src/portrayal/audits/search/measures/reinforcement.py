@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredRuns
 from portrayal.audits.search.measures.slope import SMALL, Slope
-from portrayal.audits.search.scored_runs import PERFECT, PartialResult, Ruler, ScoredRuns
 from portrayal.stats.estimate import Estimate
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
