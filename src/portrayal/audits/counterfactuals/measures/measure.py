@@ -18,6 +18,7 @@ from portrayal.audits.counterfactuals.measures.rows import (
     group_rows,
     label_rows,
 )
+from portrayal.report.words import percent
 from portrayal.stats.intervals import wilson
 from portrayal.stats.multiplicity import adjust
 from portrayal.tables import results
@@ -142,7 +143,7 @@ def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
 def _warnings(labels: pl.DataFrame) -> list[str]:
     """Warn where the placebo axis moves labels as a real cue would."""
     return [
-        f"Manipulation check failed: along a random direction (placebo) {row['value']:.0%} of the {row['n']} labels of "
+        f"Manipulation check failed: along a random direction (placebo) {percent(row['value'])} of the {row['n']} labels of "
         f"{row['system']} move at p < 0.05. Slopes of this system may be artefacts of editing."
         for row in _placebo_rows(labels)
         if row["low"] > 0.05
