@@ -16,8 +16,8 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import ADULT_AGES, RACES, age_value
-from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.reader import ADULT
+from portrayal.vision.faces.sources import generated_people
 
 
 @dataclass(frozen=True)

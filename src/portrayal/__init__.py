@@ -1,28 +1,69 @@
 """Portrayal measures how AI systems portray people.
 
-The public names are looked up when first used, so that importing the package stays quick.
+The public names are looked up when first used, so that importing the package stays quick; docs/python.md shows them.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
 
+# Each public name, and where it lives.
 _PUBLIC = {
-    "audit": "portrayal.flow",
-    "measure": "portrayal.flow",
+    # a study, from the file to the report
+    "example_study": "portrayal.runs.study_file",
     "read_study": "portrayal.runs.study_file",
     "make_study": "portrayal.runs.study_file",
-    "get_audit": "portrayal.runs.registry",
+    "plan_text": "portrayal.runs.plan",
+    "audit": "portrayal.flow",
+    "record": "portrayal.flow",
+    "record_again": "portrayal.flow",
     "status_text": "portrayal.runs.status",
-    "calibrate": "portrayal.runs.calibration",
+    "measure": "portrayal.flow",
+    "read_results": "portrayal.runs.measured",
+    "report": "portrayal.flow",
+    "run_demo": "portrayal.demo",
+    # measures
+    "eat": "portrayal.audits.associations.measures.eat",
+    "gsr": "portrayal.audits.search.measures.gsr",
+    "label_slopes": "portrayal.audits.counterfactuals.measures.measure",
+    "scene_graphs": "portrayal.text.parsing",
+    "classify_tags": "portrayal.text.typology",
     "results": "portrayal.tables",
+    "calibrate": "portrayal.runs.calibration",
+    # search engines and faces
+    "rank_collection": "portrayal.audits.search.ranking",
+    "gsr_of_run": "portrayal.audits.search.gsr_of_run",
+    "make_face_series": "portrayal.vision.faces.apply",
+    # what there is
+    "get_audit": "portrayal.runs.registry",
+    "names": "portrayal.runs.catalogue",
+    "part_sizes": "portrayal.parts.table",
+    "part_states": "portrayal.parts.table",
+    "install_parts": "portrayal.parts.install",
     "PortrayalError": "portrayal.errors",
 }
 
 __all__ = ["__version__", *sorted(_PUBLIC)]
+
+
+class _Package(ModuleType):
+    """The package's own class: importing the room `report/` or `record/` must not hide the function of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _PUBLIC or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 def __getattr__(name: str) -> Any:

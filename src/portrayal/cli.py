@@ -1,4 +1,4 @@
-"""The command line: thin. Each command calls one library function; stdout carries only its answer."""
+"""The command line: thin. Each command calls a public function of `portrayal`; stdout carries only its answer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import portrayal
 from portrayal.errors import PortrayalError
 
 
@@ -55,10 +56,8 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Run every audit on what ships with the package and write one report."""
-    from portrayal.demo import run_demo
-
     with _resumable():
-        typer.echo(run_demo(out, quiet))
+        typer.echo(portrayal.run_demo(out, quiet))
 
 
 @app.command()
@@ -68,27 +67,21 @@ def audit(
     quiet: Quiet = False,
 ) -> None:
     """Record, measure and report a study; goes on where an earlier try stopped."""
-    from portrayal import flow
-
     with _resumable():
-        typer.echo(flow.audit(study, out, quiet, _say))
+        typer.echo(portrayal.audit(study, out, quiet, _say))
 
 
 @app.command()
 def plan(study: StudyFile) -> None:
     """Print the calls, their cost and the effects the study could find; calls nothing."""
-    from portrayal.runs.plan import plan_text
-
-    typer.echo(plan_text(study))
+    typer.echo(portrayal.plan_text(study))
 
 
 @app.command()
 def record(run: RunFolder, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
-    from portrayal import flow
-
     with _resumable():
-        recorded = flow.record_again(run, quiet)
+        recorded = portrayal.record_again(run, quiet)
         _say(recorded.messages)
         status(run)
         if recorded.interrupted:
@@ -98,9 +91,7 @@ def record(run: RunFolder, quiet: Quiet = False) -> None:
 @app.command()
 def measure(run: RunFolder) -> None:
     """Measure the recorded answers again; calls no system."""
-    from portrayal import flow
-
-    flow.measure(run)
+    portrayal.measure(run)
     typer.echo(run / "results.parquet")
 
 
@@ -113,17 +104,13 @@ def report(
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
 ) -> None:
     """Write the report of one or several runs."""
-    from portrayal import flow
-
-    typer.echo(flow.report(list(runs), out, title))
+    typer.echo(portrayal.report(list(runs), out, title))
 
 
 @app.command()
 def status(run: RunFolder) -> None:
     """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
-    from portrayal.runs.status import status_text
-
-    typer.echo(status_text(run))
+    typer.echo(portrayal.status_text(run))
 
 
 @app.command()
@@ -136,9 +123,7 @@ def calibrate(
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
 
-    from portrayal.runs.calibration import calibrate as run_calibration
-
-    text = json.dumps(run_calibration(stem, runs, seed).to_dict(), indent=1)
+    text = json.dumps(portrayal.calibrate(stem, runs, seed).to_dict(), indent=1)
     if json_file:
         json_file.write_text(text + "\n")
     typer.echo(text)
@@ -167,12 +152,9 @@ def rank_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
 ) -> None:
     """Run a ranker over a collection's queries and write a TREC run."""
-    from portrayal.audits.search.ranking import rank_collection
-
     settings = {key: value for key, value in {"vectors": vectors, "stop": stop}.items() if value is not None}
-    path, lines = rank_collection(collection, ranker, depth, out, settings, quiet, index)
-    for line in lines:
-        sys.stderr.write(f"{line}\n")
+    path, lines = portrayal.rank_collection(collection, ranker, depth, out, settings, quiet, index)
+    _say(lines)
     typer.echo(path)
 
 
@@ -188,9 +170,9 @@ def gsr(
     seed: Annotated[int, typer.Option(help="Of the bootstrap and the permutations.")] = 0,
 ) -> None:
     """Print the gender stereotype reinforcement of a run as one JSON object."""
-    from portrayal.audits.search.gsr_of_run import gsr_text
+    import json
 
-    typer.echo(gsr_text(collection, run, vectors, cutoff, discount, seed))
+    typer.echo(json.dumps(portrayal.gsr_of_run(collection, run, vectors, cutoff, discount, seed)))
 
 
 @faces_app.command()
@@ -206,9 +188,8 @@ def apply(
     size: Annotated[int, typer.Option(min=128, help="Longer side of the pictures.")] = 512,
 ) -> None:
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
-    from portrayal.vision.faces.apply import apply_table
-
-    typer.echo(apply_table(table, out, attribute or ["gender", "race"], poles.split(","), model, size))
+    varied = attribute or ["gender", "race"]
+    typer.echo(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))
 
 
 @parts_app.command(name="install")
@@ -216,20 +197,15 @@ def install_parts_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Let pip say only what goes wrong.")] = False,
 ) -> None:
     """Print sizes and licenses, then install every part, pinned and hashed."""
-    from portrayal.parts.install import install_parts
-    from portrayal.parts.table import sizes_text
-
-    typer.echo(sizes_text())
+    typer.echo(portrayal.part_sizes())
     sys.stdout.flush()  # pip writes to the same screen
-    install_parts(_say, quiet)
+    portrayal.install_parts(_say, quiet)
 
 
 @parts_app.command(name="list")
 def list_parts_command() -> None:
     """Print which parts are installed and which are missing."""
-    from portrayal.parts.table import states_text
-
-    typer.echo(states_text())
+    typer.echo(portrayal.part_states())
 
 
 @app.command(name="list")
@@ -238,17 +214,13 @@ def list_(
     about: Annotated[bool, typer.Option("--about", help="Say what each one is.")] = False,
 ) -> None:
     """Print the names of what there is, one a line."""
-    from portrayal.runs.catalogue import names
-
-    typer.echo("\n".join(names(what, about)))
+    typer.echo("\n".join(portrayal.names(what, about)))
 
 
 @app.callback(invoke_without_command=True)
 def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
-        from portrayal import __version__
-
-        typer.echo(__version__)
+        typer.echo(portrayal.__version__)
         raise typer.Exit
 
 

@@ -27,11 +27,39 @@ NEEDS = (
 )
 
 
-def run_demo(out: Path, quiet: bool = False) -> str:
-    """Run the studies that ship, write one report, and say where it is and its three main findings."""
-    require_parts("the demonstration", *NEEDS)
-    studies = [study for stem in AUDITS for study in get_audit(stem).demo]
-    folders = [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
+def run_demo(
+    out: Path | str = "demo", quiet: bool = False, studies: Sequence[Path | str] | None = None
+) -> str:
+    """Run several studies into one report.
+
+    Parameters
+    ----------
+    out
+        Where the report goes; the runs lie below it.
+    quiet
+        Show no progress bar.
+    studies
+        Study files; by default those that ship with the package, one or more of every audit.
+
+    Returns
+    -------
+    str
+        Where the report is, and its three main findings.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, run_demo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     said = run_demo(folder, quiet=True, studies=[example_study()])
+    >>> said.splitlines()[0].endswith("report.html")
+    True
+    """
+    out = Path(out)
+    if studies is None:
+        require_parts("the demonstration", *NEEDS)
+        studies = [study for stem in AUDITS for study in get_audit(stem).demo]
+    folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)
     lines = [f"The report is at {page}", "Three main findings:"]
     return "\n".join(

@@ -7,7 +7,17 @@ from difflib import get_close_matches
 
 
 class PortrayalError(Exception):
-    """Says what was expected, what arrived and what to do."""
+    """Says in one line what was expected, what arrived and what to do; every error of a user's making is one.
+
+    Examples
+    --------
+    >>> from portrayal import PortrayalError, get_audit
+    >>> try:
+    ...     get_audit("serch")
+    ... except PortrayalError as error:
+    ...     print(str(error).partition(" Known: ")[0])
+    no audit 'serch'. Did you mean 'search'?
+    """
 
 
 class MissingExtra(PortrayalError):

@@ -5,10 +5,7 @@ Each step reads what the step before left in the run folder, so each can be done
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import shutil
-import sys
 import time
 import tomllib
 from collections.abc import Callable, Sequence
@@ -20,10 +17,11 @@ import polars as pl
 
 import portrayal
 from portrayal.errors import PortrayalError, nearest
-from portrayal.record.ledger import Ledger, Planned
+from portrayal.record.ledger import Ledger
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
+from portrayal.runs.asking import ask, write_questions
 from portrayal.runs.audit import Audit, Evidence, Measured
 from portrayal.runs.inputs import read_inputs, write_inputs
 from portrayal.runs.manifest import write_manifest
@@ -35,8 +33,6 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.stats.multiplicity import adjust_results
-from portrayal.systems.base import Question, System
-from portrayal.systems.settings import without_secrets
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
@@ -85,6 +81,14 @@ def audit(
     -------
     pathlib.Path
         The report.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     audit(example_study(), folder, quiet=True).name
+    'report.html'
     """
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
@@ -98,7 +102,32 @@ def audit(
 
 
 def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Recorded:
-    """Ask the systems everything the study has not asked yet."""
+    """Ask the systems everything the study has not asked yet; nothing is measured.
+
+    Parameters
+    ----------
+    study_file
+        A study in TOML.
+    out
+        The run folder; `runs/NAME` by default.
+    quiet
+        Show no progress bar.
+
+    Returns
+    -------
+    Recorded
+        The `run` (its `folder` holds everything), `messages` about systems that were stopped early, and whether it was
+        `interrupted`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     recorded = record(example_study(), folder, quiet=True)
+    >>> recorded.interrupted, recorded.messages
+    (False, [])
+    """
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
     with locked(run):
@@ -106,7 +135,29 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
 
 
 def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
-    """Go on recording a run from the study it keeps."""
+    """Go on recording a run from the study it keeps.
+
+    Parameters
+    ----------
+    folder
+        The run.
+    quiet
+        Show no progress bar.
+
+    Returns
+    -------
+    Recorded
+        As `record` gives it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, record, record_again
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = record(example_study(), folder, quiet=True)
+    ...     record_again(folder, quiet=True).messages  # every question has an answer: nobody is asked
+    []
+    """
     run = existing_run(folder)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
@@ -114,7 +165,28 @@ def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
 
 
 def measure(folder: Path | str) -> Measured:
-    """Read the recorded answers and measure them; calls no system."""
+    """Read the recorded answers of a run and measure them; calls no system.
+
+    Parameters
+    ----------
+    folder
+        The run.
+
+    Returns
+    -------
+    Measured
+        `results` (the Results table), `tables` (what charts are drawn from, by name) and `warnings`. All of it is written
+        into the run too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, measure, record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = record(example_study(), folder, quiet=True)
+    ...     measure(folder).results.select("measure", "group", "n").rows()
+    [('eat', 'weat6', 16)]
+    """
     run = existing_run(folder)
     study = _study_of(run)
     measured = measure_evidence(study, _evidence(study, run))
@@ -154,7 +226,32 @@ def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
-    """Write one report over one or several measured runs."""
+    """Write one report over one or several measured runs.
+
+    Parameters
+    ----------
+    folders
+        The runs.
+    out
+        The report's folder; by default the run's own. Needed for several runs.
+    title
+        The report's title; by default the first study's name.
+
+    Returns
+    -------
+    pathlib.Path
+        The page. Beside it lie the results as JSON, CSV and Parquet, and the charts as SVG and PNG.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, measure, record, report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = record(example_study(), folder, quiet=True), measure(folder)
+    ...     page = report([folder], title="Words")
+    ...     "<title>Words</title>" in page.read_text()
+    True
+    """
     from portrayal.report.files import write_report
 
     runs = [existing_run(folder) for folder in folders]
@@ -191,9 +288,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
     """Write the intents, and decide what of earlier waves is asked again."""
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
-    ledger.plan(
-        _planned(system, key, questions[0]) for system, table in work for key, questions in table.items()
-    )
+    write_questions(ledger, work)
     if study.ask_unknown_again:
         ledger.ask_again("unknown")
     if study.ask_failed_again:
@@ -201,34 +296,15 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
-    """Ask what is still planned; the recorder tells how it went."""
-    first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
+    """Ask what is still planned, behind a progress bar; the recorder tells how it went."""
     waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
     if not any(waiting.values()):
         return Recorder(ledger)
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
-        recorder = Recorder(ledger, progress.listen)
-        with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
-            asyncio.run(recorder.record(first))
+        recorder = ask(ledger, work, progress.listen)
     ledger.end_wave(wave, time.time())
     return recorder
-
-
-def _planned(system: System, key: str, question: Question) -> Planned:
-    # The key is made of the parameters as they are; what is kept to be read holds no credential.
-    parameters = without_secrets(system.parameters)
-    return Planned(
-        key,
-        system.name,
-        system.identity,
-        system.version,
-        parameters,
-        question.hash,
-        question.repeat,
-        system.kind,
-        system.reader,
-    )
 
 
 def _keep_study(study_file: Path, run: Run) -> None:

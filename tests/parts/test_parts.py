@@ -42,7 +42,7 @@ def test_spacy_is_what_the_extra_says() -> None:
 
 
 def test_sizes_and_licenses_of_every_part_are_told() -> None:
-    lines = table.sizes_text().splitlines()
+    lines = table.part_sizes().splitlines()
     assert len(lines) == 1 + len(PARTS) + 1
     for part, line in zip(PARTS.values(), lines[1:-1], strict=True):
         assert re.split(r"\s{2,}", line) == [
@@ -143,7 +143,7 @@ def installed_with(monkeypatch: pytest.MonkeyPatch, capsys: Any, pip: Pip) -> tu
 
 def test_pip_gets_the_lists_that_ship_with_hashes_and_without_dependencies(monkeypatch, capsys) -> None:
     code, out, err = installed_with(monkeypatch, capsys, pip := Pip())
-    assert (code, out, err) == (0, table.sizes_text() + "\n", "")
+    assert (code, out, err) == (0, table.part_sizes() + "\n", "")
     lists = {Path(command[-1]).name: command for command in pip.commands}
     assert set(lists) == {path.name for path in FOLDER.glob("*.txt")}
     for command in pip.commands:

@@ -68,15 +68,11 @@ def told_back(results: pl.DataFrame) -> pl.DataFrame:
 def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
     """Give the groups of gender and skin other names: in the annotation, the word lists and the rules."""
     other = pl.col("group").replace(NEW_NAMES)
-    names = ("gendered", "identity", "artifacts")
-    lists = {f"list_{name}": read_list(name).with_columns(other) for name in names}
-    people = evidence.inputs["people"].with_columns(other)
-    return study, replace(evidence, inputs={**evidence.inputs, **lists, "people": people, "rules": _rules()})
-
-
-def _rules() -> str:
-    """Return the rules that ship with the new names in them."""
-    text = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
+    lists = {
+        f"list_{name}": read_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")
+    }
+    rules = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
     for old, new in NEW_NAMES.items():
-        text = text.replace(f'"{old}"', f'"{new}"')
-    return text
+        rules = rules.replace(f'"{old}"', f'"{new}"')
+    people = evidence.inputs["people"].with_columns(other)
+    return study, replace(evidence, inputs={**evidence.inputs, **lists, "people": people, "rules": rules})

@@ -222,15 +222,15 @@ def test_every_way_of_missing_is_the_same_and_its_words_are_not_read(name: str) 
 
 @every_audit
 def test_words_for_readers(name: str) -> None:
-    _, _, measured = case(name)
+    study, _, measured = case(name)
     audit = get_audit(name)
-    findings = audit.findings(measured, case(name)[0].settings)
+    findings = audit.findings(measured, study.settings)
     assert findings
     for finding in findings:
         assert 0 <= finding.row < measured.results.height
         assert finding.sentence.endswith(".")
         assert "biased" not in finding.sentence.lower()
-    for chart in audit.charts(measured, case(name)[0].settings):
+    for chart in audit.charts(measured, study.settings):
         assert chart.text
         assert (chart.chart is None) != (chart.png is None)
     assert audit.validity

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError
 from portrayal.text import index as module
-from portrayal.text.index import Index, build_index, tie_order
-from portrayal.text.index_store import load_index, save_index
+from portrayal.text.index import Index, build_index, load_index, save_index, tie_order
 from portrayal.text.tokens import stop_words, words
 
 TEXTS = ["the nurse helps a nurse", "", "electrician, nurse and THE doctor", "of the and"]

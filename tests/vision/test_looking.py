@@ -16,12 +16,12 @@ from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import UNSEEN, YOUNG, open_shrunk
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
 from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.occupations import read_perceived_gender
 from portrayal.vision.faces.reader import read_face
 from portrayal.vision.faces.series import require_consent
 from portrayal.vision.faces.sources import (
     check_pictures,
+    generated_people,
     labelled_age,
     labelled_young,
     openpeople_pictures,

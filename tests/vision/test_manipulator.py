@@ -22,10 +22,14 @@ from portrayal.vision.faces.build import (
     open_shrunk,
 )
 from portrayal.vision.faces.checks import COLUMNS, checks_table, failures, monotone, read_series
-from portrayal.vision.faces.generated import generated_people
 from portrayal.vision.faces.model import SHIPPED, open_manipulator
 from portrayal.vision.faces.series import Series, make_series
-from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
+from portrayal.vision.faces.sources import (
+    check_pictures,
+    generated_people,
+    openpeople_pictures,
+    read_pictures,
+)
 from portrayal.vision.faces.suitability import Inspection, inspect_face
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ HASHED = ("--no-deps", "--require-hashes")
 LISTS: dict[str, Sequence[str]] = {"language.txt": (), "parts.txt": HASHED, OPTIONAL: HASHED}
 
 
-def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False) -> None:
+def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False, dry_run: bool = False) -> None:
     """Install every part; the identity check's packages may fail, and that is said in one line.
 
     Parameters
@@ -24,12 +25,25 @@ def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False) -> 
         Takes lines for the user.
     quiet
         Let pip say nothing but warnings and errors.
+    dry_run
+        Say the calls of pip instead of making them.
 
     Raises
     ------
     PortrayalError
         When pip is not there or cannot install a list that every platform has.
+
+    Examples
+    --------
+    >>> from portrayal import install_parts
+    >>> calls = []
+    >>> install_parts(calls.extend, dry_run=True)
+    >>> ["--require-hashes" in call for call in calls]
+    [False, True, True]
     """
+    if dry_run:
+        say([shlex.join(pip_command(name, quiet)) for name in LISTS])
+        return
     if find_spec("pip") is None:
         raise PortrayalError(
             f"{sys.executable} has no pip, which installs the parts. Run: {sys.executable} -m ensurepip"

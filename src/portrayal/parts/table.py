@@ -57,8 +57,15 @@ def _read(path: Path) -> dict[str, Part]:
 PARTS = _read(FOLDER / "parts.csv")
 
 
-def sizes_text() -> str:
-    """Return the table read before anything is fetched: sizes, licenses, what each part gives."""
+def part_sizes() -> str:
+    """Return the table to read before anything is fetched: sizes, licenses, what each part gives.
+
+    Examples
+    --------
+    >>> from portrayal import part_sizes
+    >>> part_sizes().splitlines()[0].split()
+    ['package', 'version', 'fetched', 'on', 'disk', 'license', 'gives']
+    """
     head = ("package", "version", "fetched", "on disk", "license", "gives")
     parts = PARTS.values()
     rows = [
@@ -68,8 +75,15 @@ def sizes_text() -> str:
     return "\n".join([*_aligned([head, *rows]), f"in all {fetched} MB fetched, {disk} MB on disk"])
 
 
-def states_text() -> str:
-    """Return what is installed and what is missing, one part a line."""
+def part_states() -> str:
+    """Return what is installed and what is missing, one part a line.
+
+    Examples
+    --------
+    >>> from portrayal import part_states
+    >>> {line.split()[2] for line in part_states().splitlines()} <= {"installed", "missing"}
+    True
+    """
     parts = PARTS.values()
     rows = [(p.package, p.version, "installed" if p.module else "missing", p.gives) for p in parts]
     return "\n".join(_aligned(rows))

@@ -299,7 +299,8 @@ class Ledger:
 
 def _open_writable(path: Path) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(path, timeout=30)
+        # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.runs.asking`).
+        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_SCHEMA)

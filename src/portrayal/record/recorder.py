@@ -19,7 +19,6 @@ from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.record.pace import Pace
 from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.base import (
     Answer,
@@ -36,6 +35,26 @@ GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the ser
 
 Outcome: TypeAlias = Answer | Exception
 Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
+
+
+@dataclass
+class Pace:
+    """How fast a system may be asked: one call every `1 / per_second` seconds; without a limit it never waits."""
+
+    per_second: float | None
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    _next: float = 0.0
+
+    async def wait(self) -> None:
+        """Wait for this call's place."""
+        if self.per_second is None:
+            return
+        now = self.clock()
+        place = max(now, self._next)
+        self._next = place + 1 / self.per_second
+        if place > now:
+            await self.sleep(place - now)
 
 
 @dataclass

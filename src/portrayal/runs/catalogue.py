@@ -14,7 +14,23 @@ from portrayal.systems.registry import SCHEMES, SYSTEMS
 
 
 def names(what: str, about: bool = False) -> list[str]:
-    """Return the names of everything of a sort, one a line; with `about`, what each one is."""
+    """Return the names of everything of a sort.
+
+    Parameters
+    ----------
+    what
+        'systems', 'audits', 'lexicons' or 'datasets'.
+    about
+        Say beside each name what it is.
+
+    Examples
+    --------
+    >>> from portrayal import names
+    >>> {"search", "captions"} <= set(names("audits"))
+    True
+    >>> [line for line in names("systems", about=True) if line.startswith("bm25 ")][0].split(maxsplit=1)[1]
+    "BM25 over a collection, Lucene's variant"
+    """
     if what not in CATALOGUES:
         raise PortrayalError(
             f"nothing is listed under {what!r}.{nearest(what, CATALOGUES)} Known: {', '.join(CATALOGUES)}."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Measured
 from portrayal.runs.reviews import merge_reviews, write_reviews
-from portrayal.runs.run import Run, replacing
+from portrayal.runs.run import Run, existing_run, replacing
 
 
 def write_measured(run: Run, measured: Measured) -> None:
@@ -27,6 +28,31 @@ def write_measured(run: Run, measured: Measured) -> None:
             write_reviews(merge_reviews(run.reviews, measured.reviews), part)
     with replacing(run.results) as part:  # last, so that results never stand without their tables
         measured.results.write_parquet(part)
+
+
+def read_results(folder: Path | str) -> pl.DataFrame:
+    """Return the Results table of a measured run.
+
+    Parameters
+    ----------
+    folder
+        The run.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row an estimate, with the columns of `portrayal.tables.RESULTS`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, read_results
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), folder, quiet=True)
+    ...     read_results(folder).select("system", "measure", "group", "n").rows()
+    [('simulated', 'eat', 'weat6', 16)]
+    """
+    return read_measured(existing_run(folder)).results
 
 
 def read_measured(run: Run) -> Measured:

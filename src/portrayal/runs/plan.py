@@ -15,7 +15,24 @@ from portrayal.runs.work import make_stimuli, plan_work
 
 
 def plan_text(study_file: Path | str) -> str:
-    """Return the plan of a study as plain text."""
+    """Return what a study would ask, what that would cost and what it could find; nothing is called.
+
+    Parameters
+    ----------
+    study_file
+        A study in TOML.
+
+    Returns
+    -------
+    str
+        A line for each system, the sum, and the effects the design could find.
+
+    Examples
+    --------
+    >>> from portrayal import example_study, plan_text
+    >>> "in all 32 calls, about $0.00" in plan_text(example_study())
+    True
+    """
     study = read_study(study_file)
     stimuli = make_stimuli(study)
     states = _states(study)

@@ -50,7 +50,25 @@ def plugged_in() -> dict[str, EntryPoint]:
 
 
 def get_audit(stem: str) -> Audit:
-    """Return the audit of this stem, or the experiment of this name."""
+    """Return the audit of this stem, or the experiment of this name.
+
+    Parameters
+    ----------
+    stem
+        A name that `names("audits")` lists.
+
+    Returns
+    -------
+    Audit
+        Its `question`, the `kind` of system it asks, its `settings`, what its numbers do not say (`validity`), the studies
+        that ship (`demo`).
+
+    Examples
+    --------
+    >>> from portrayal import get_audit
+    >>> get_audit("search").question
+    'Do result lists repeat the gender stereotype in the query?'
+    """
     ours = {**AUDITS, **EXPERIMENTS}
     if stem in ours:
         return import_module(ours[stem]).AUDIT

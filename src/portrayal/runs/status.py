@@ -27,7 +27,30 @@ def states_table(run: Run) -> pl.DataFrame:
 
 
 def status_text(folder: Path | str) -> str:
-    """Return the states as a plain table with a sum, and the commonest reasons for missing answers."""
+    """Return how far a run is: how many questions are in each state, and the commonest reasons for missing answers.
+
+    Parameters
+    ----------
+    folder
+        The run; another process may be recording it.
+
+    Returns
+    -------
+    str
+        A table with a line for each system and one for all, and lines below it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, record, status_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = record(example_study(), folder, quiet=True)
+    ...     print(status_text(folder))  # doctest: +NORMALIZE_WHITESPACE
+    system     planned  in_flight  done  failed  refused  unknown  sum
+    simulated        0          0    32       0        0        0   32
+    all              0          0    32       0        0        0   32
+    not recording
+    """
     run = existing_run(folder)
     table = states_table(run)
     width = max([len("system"), *(len(name) for name in table["system"])])

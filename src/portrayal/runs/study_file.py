@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,27 @@ from portrayal.systems.settings import LOGIN, SECRET
 def read_study(path: Path | str) -> Study:
     """Read and check a study file.
 
+    Parameters
+    ----------
+    path
+        A study in TOML; relative paths in it start at its folder.
+
+    Returns
+    -------
+    Study
+        `name`, `audit`, `systems`, `settings` (the audit's own), `seed`, `repeats`, `family`.
+
     Raises
     ------
     PortrayalError
         In one line: the file is missing, is not TOML, or holds an unknown or unfit key.
+
+    Examples
+    --------
+    >>> from portrayal import example_study, read_study
+    >>> study = read_study(example_study())
+    >>> study.audit, study.systems[0].use, study.settings.tests
+    ('associations', 'phantom:associations', ['weat6'])
     """
     path = Path(path)
     try:
@@ -42,7 +60,28 @@ def read_study(path: Path | str) -> Study:
 
 
 def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
-    """Build a study from a mapping of the same shape as the file."""
+    """Build a study from a mapping of the same shape as a study file.
+
+    Parameters
+    ----------
+    data
+        What the file would hold.
+    folder
+        Where relative paths start.
+
+    Returns
+    -------
+    Study
+        As `read_study` gives it.
+
+    Examples
+    --------
+    >>> from portrayal import make_study
+    >>> systems = [{"name": "simulated", "use": "phantom:associations"}]
+    >>> data = {"name": "words", "audit": "associations", "systems": systems, "associations": {"tests": ["weat6"]}}
+    >>> make_study(data).systems[0].use
+    'phantom:associations'
+    """
     data = dict(data)
     stem = data.get("audit")
     if not isinstance(stem, str):
@@ -56,6 +95,20 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     _check_names(study)
     _refuse_credentials(study)
     return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
+
+
+def example_study() -> Path:
+    """Return the path of a study that ships for trying things out: one word test on a simulated encoder.
+
+    It takes a second, asks nobody and needs none of the packages that carry weights and data.
+
+    Examples
+    --------
+    >>> from portrayal import example_study
+    >>> print(example_study().read_text().splitlines()[1])
+    name = "simulated"
+    """
+    return Path(str(files("portrayal"))) / "audits" / "associations" / "studies" / "simulated.toml"
 
 
 def _refuse_credentials(study: Study) -> None:

@@ -82,7 +82,8 @@ def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) ->
     scores = np.full(len(rows), np.nan)
     known = np.flatnonzero(rows >= 0)
     for block in np.array_split(known, max(1, len(known) // 50_000)):  # bounds memory on big vocabularies
-        scores[block] = space.unit_rows(rows[block]) @ direction.vector
+        # Summed word by word: a matrix product's last digit would depend on the words beside it.
+        scores[block] = (space.unit_rows(rows[block]) * direction.vector).sum(axis=1)
     return scores
 
 

@@ -3,13 +3,17 @@
 Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats;
 turning it on its side is a counting sort that puts the repeats next to each other, so counting takes no
 comparison sort.
+
+On disk an index is plain .npy arrays that are mapped into memory, so that opening a large one takes no time.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +27,8 @@ from portrayal.text.tokens import Tokeniser, stop_words, words
 if TYPE_CHECKING:
     from scipy import sparse
 
+ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
+FORM = 1  # raised when these files change
 # About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
 BATCH, CHARACTERS = 1000, 2_000_000
 
@@ -172,3 +178,41 @@ def _check_names(names: list[str]) -> None:
     if series.n_unique() < len(names):
         twice = series.filter(series.is_duplicated())[0]
         raise PortrayalError(f"document {twice!r} is there twice. Give every document its own id.")
+
+
+def save_index(index: Index, folder: Path | str, source: str = "") -> None:
+    """Write the index into a folder of its own; `index.json` comes last, so a torn index is never opened.
+
+    `source` is a mark of the collection; `load_index` refuses an index with another.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.json").unlink(missing_ok=True)
+    for name in ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(index, name))
+    for name in ("documents", "words"):
+        (folder / f"{name}.json").write_text(json.dumps(list(getattr(index, name))), encoding="utf-8")
+    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "source": source}
+    (folder / "index.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def load_index(folder: Path | str, source: str = "") -> Index:
+    """Open a saved index; the arrays stay on disk and are read as they are needed."""
+    folder = Path(folder)
+    try:
+        about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
+        texts = {
+            name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("documents", "words")
+        }
+    except (OSError, ValueError):
+        raise PortrayalError(f"{folder} holds no whole index. Save one with save_index.") from None
+    if about.get("form") != FORM:
+        raise PortrayalError(
+            f"{folder} holds an index of form {about.get('form')}. Expected {FORM}: index again."
+        )
+    if source and about.get("source") != source:
+        raise PortrayalError(
+            f"{folder} holds the index of another collection or of its earlier state. Remove it."
+        )
+    return Index(**texts, **arrays, stop=frozenset(about["stop"]))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 
+from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
 from portrayal.text import wordnet
 from portrayal.text.scene_graph import SceneGraph, from_doc
@@ -62,8 +63,8 @@ def scene_graphs(
     captions: Sequence[str],
     processes: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, SceneGraph]:
-    """Return the scene graph of every distinct caption.
+) -> list[SceneGraph]:
+    """Return what each caption says: its objects, their attributes and the relations between them.
 
     Parameters
     ----------
@@ -72,15 +73,30 @@ def scene_graphs(
     processes
         How many processes share the work; with few captions one does it all.
     progress
-        Called with (done, total) after each batch.
+        Called with (done, total) after each batch of distinct captions.
+
+    Returns
+    -------
+    list
+        A graph for each caption, in the captions' order, each with `objects` (nouns), `attributes` (noun, attribute) and
+        `relations` (noun, relation, noun).
+
+    Examples
+    --------
+    >>> from portrayal import scene_graphs
+    >>> (graph,) = scene_graphs(["A tall woman rides a brown horse."])
+    >>> graph.objects, graph.attributes, graph.relations
+    (('woman', 'horse'), (('woman', 'tall'), ('horse', 'brown')), (('woman', 'ride', 'horse'),))
     """
+    if isinstance(captions, str):
+        raise PortrayalError("captions is one text. Expected a list of captions: scene_graphs([caption]).")
     texts = list(dict.fromkeys(captions))
     found: dict[str, SceneGraph] = {}
     for batch, graphs in _parsed(texts, processes):
         found.update(zip(batch, graphs, strict=True))
         if progress is not None:
             progress(len(found), len(texts))
-    return found
+    return [found[caption] for caption in captions]
 
 
 def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[SceneGraph]]]:

@@ -11,6 +11,13 @@ import numpy as np
 from portrayal.errors import PortrayalError
 
 
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors in double precision, scaled to length 1; an all-zero one stays zero."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(lengths == 0, 1.0, lengths)
+
+
 @dataclass(frozen=True)
 class WordSpace:
     """Words, their row numbers and their vectors."""
@@ -44,9 +51,7 @@ class WordSpace:
 
     def unit_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return these rows in double precision, scaled to length 1; an all-zero row stays zero."""
-        vectors = np.asarray(self.matrix[rows], dtype=np.float64)
-        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-        return vectors / np.where(lengths == 0, 1.0, lengths)
+        return unit_rows(self.matrix[rows])
 
     def unit(self, words: Sequence[str]) -> np.ndarray:
         """Return the unit vectors of words that are all known."""

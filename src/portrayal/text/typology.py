@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.errors import PortrayalError
 from portrayal.text.lexicons import read_lexicon
 
 SEE = "See docs/contexts.md."
@@ -77,6 +78,48 @@ def find(tags: Iterable[str], known: set[str]) -> dict[str, str]:
                 found[tag] = spelling
                 break
     return found
+
+
+def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl.DataFrame:
+    """Return the clusters of tags: things, people's looks and character, or who they are [1]_.
+
+    Parameters
+    ----------
+    tags
+        Tags of any spelling: letter case, spaces and plurals are looked through.
+    typology
+        A CSV of the columns tag, super_cluster, sub_cluster and source; the typology that ships by default.
+
+    Returns
+    -------
+    polars.DataFrame
+        `tag` (as given), `super_cluster` (concrete, abstract, demographics or other) and `sub_cluster` (emotion, judgement,
+        occupation, traits, age, feminine, masculine, origin, person, or null): one row for each cluster of each tag, in
+        the tags' order. A tag that no list holds has one row in which both are null.
+
+    References
+    ----------
+    .. [1] Barlas, Kyriakou, Guest, Kleanthous, Otterbacher (2020), To "see" is to stereotype, CSCW.
+
+    Examples
+    --------
+    >>> from portrayal import classify_tags
+    >>> classify_tags(["Girl", "t-shirt", "zqx"]).rows()
+    [('Girl', 'demographics', 'age'), ('Girl', 'demographics', 'feminine'), ('t-shirt', 'concrete', None), ('zqx', None, None)]
+    """
+    if isinstance(tags, str):
+        raise PortrayalError("tags is one text. Expected a list of tags: classify_tags([tag]).")
+    given = list(tags)
+    table = load_typology(typology)
+    entries = find([normalise(tag) for tag in given], set(table["tag"]))
+    looked_up = pl.DataFrame(
+        [(tag, entries.get(normalise(tag))) for tag in given],
+        schema={"tag": pl.String, "entry": pl.String},
+        orient="row",
+    )
+    clusters = table.select("super_cluster", "sub_cluster", entry="tag")
+    found = looked_up.join(clusters, on="entry", how="left", maintain_order="left_right")
+    return found.select("tag", "super_cluster", "sub_cluster")
 
 
 def _normalised(table: pl.DataFrame) -> pl.DataFrame:

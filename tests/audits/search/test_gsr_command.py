@@ -8,7 +8,9 @@ from math import log2
 import numpy as np
 import pytest
 
-from portrayal.audits.search.gsr_of_run import gsr_text
+import portrayal
+from portrayal import gsr_of_run
+from portrayal.audits.search import gsr_of_run as gsr_of_run_module
 from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
@@ -110,9 +112,7 @@ def naive_gsr(folder, run, cutoff=100):
 
 
 def test_it_equals_a_naive_reading(collection, run):
-    assert json.loads(gsr_text(collection, run))["gsr"] == pytest.approx(
-        naive_gsr(collection, run), abs=1e-12
-    )
+    assert gsr_of_run(collection, run)["gsr"] == pytest.approx(naive_gsr(collection, run), abs=1e-12)
 
 
 def test_it_equals_a_naive_reading_on_real_text(shared, tmp_path):
@@ -125,7 +125,7 @@ def test_it_equals_a_naive_reading_on_real_text(shared, tmp_path):
         lines += [f"{query} Q0 {doc} {rank} {-rank} t\n" for rank, doc in enumerate(listed, 1)]
     path = tmp_path / "random.run"
     path.write_text("".join(lines))
-    found = json.loads(gsr_text(folder, path))
+    found = gsr_of_run(folder, path)
     assert found["gsr"] == pytest.approx(naive_gsr(folder, path), abs=1e-12)
     # 63 of the 83 queries have no result: named with the reason, not dropped
     assert found["queries"] == 20
@@ -137,12 +137,12 @@ def test_generated_collections_have_names(tmp_path):
     path = tmp_path / "toy.run"
     for name, sign in zip(REFERENCES, (1, 0, -1), strict=True):
         write_run(reference_run(toy_collection(), name), path)
-        assert np.sign(round(json.loads(gsr_text("toy", path))["gsr"], 9)) == sign
+        assert np.sign(round(gsr_of_run("toy", path)["gsr"], 9)) == sign
 
 
 def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
     (collection / "qrels.tsv").unlink()
-    whole, first = (json.loads(gsr_text(collection, run, cutoff=cutoff)) for cutoff in (2, 1))
+    whole, first = (gsr_of_run(collection, run, cutoff=cutoff) for cutoff in (2, 1))
     assert whole["queries"] == first["queries"] == 6
     assert abs(first["gsr"]) > abs(whole["gsr"])
     assert whole["perfect"] is None
@@ -161,7 +161,7 @@ def test_a_bad_run_is_one_clear_line(collection, tmp_path, lines, says):
     path = tmp_path / "bad.run"
     path.write_text(lines)
     with pytest.raises(PortrayalError, match=says) as raised:
-        gsr_text(collection, path)
+        gsr_of_run(collection, path)
     assert "\n" not in str(raised.value)
 
 
@@ -171,7 +171,7 @@ def test_a_query_without_a_usable_word_and_an_empty_document_are_told(collection
     lines = [f"q{i} Q0 {query}-man 1 1.0 t\n" for i, query in enumerate(QUERIES)]
     path = tmp_path / "run.txt"
     path.write_text("".join([*lines, "q6 Q0 nurse-man 1 1.0 t\n", "q7 Q0 empty 1 1.0 t\n"]))
-    found = json.loads(gsr_text(collection, path))
+    found = gsr_of_run(collection, path)
     reasons = {row["query"]: row["reason"] for row in found["unused"]}
     assert reasons == {"q6": "no word of the query has a vector", "q7": "no scored word in the documents"}
 
@@ -179,15 +179,110 @@ def test_a_query_without_a_usable_word_and_an_empty_document_are_told(collection
 def test_a_file_that_is_not_utf8_and_an_empty_collection(collection, run):
     (collection / "queries.tsv").write_bytes(b"q0\tn\xe9e\n")
     with pytest.raises(PortrayalError, match="not UTF-8"):
-        gsr_text(collection, run)
+        gsr_of_run(collection, run)
     (collection / "documents.jsonl").write_text("")
     (collection / "queries.tsv").write_text("q0\tnurse\n")
     with pytest.raises(PortrayalError, match="no documents"):
-        gsr_text(collection, run)
+        gsr_of_run(collection, run)
 
 
 def test_one_pole_of_queries_gives_no_slope_but_an_answer(collection, run):
     (collection / "queries.tsv").write_text("".join(f"q{i}\tnurse\n" for i in range(6)))
-    found = json.loads(gsr_text(collection, run))
+    found = gsr_of_run(collection, run)
     assert found["gsr"] is None
     assert "no slope" in found["notes"][0]
+
+
+@pytest.fixture
+def half_listed(tmp_path):
+    """A collection of which about half the documents are listed or relevant, written so that the others come first."""
+    rng, folder = np.random.default_rng(7), tmp_path / "half"
+    folder.mkdir()
+    pool = [
+        word.lower() for name in ("gendered_jobs", "career_family") for word in read_lexicon(name)["word"]
+    ]
+    people = ["woman", "man", "mother", "father", "she", "he", "aunt", "uncle"]
+    texts = {f"d{number}": [*rng.choice(pool, 30), *rng.choice(people, 9)] for number in range(120)}
+    lines = [json.dumps({"id": name, "text": " ".join(words)}) for name, words in reversed(texts.items())]
+    (folder / "documents.jsonl").write_text("\n".join(lines))
+    asked = dict(enumerate(pool[:24]))
+    (folder / "queries.tsv").write_text(
+        "".join(f"q{place}\t{word} {word}s\n" for place, word in asked.items())
+    )
+    relevant = [
+        f"q{place}\t0\td{doc}\t{1 + doc % 2}\n" for place in asked for doc in rng.choice(40, 4, False)
+    ]
+    (folder / "qrels.tsv").write_text("".join(relevant))
+    path = tmp_path / "half.run"
+    listed = [
+        f"q{place} Q0 d{doc} {rank} {-rank} t\n"
+        for place in list(asked)[:-2]  # two queries have no result
+        for rank, doc in enumerate(rng.choice(60, 6, False), 1)
+    ]
+    path.write_text("".join(listed))
+    return folder, path
+
+
+def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_path):
+    folder, path = half_listed
+    settings = (
+        f'collection = "{folder.name}"\nvalidate_direction = false\nvariants = false\ndiscount = "code"\n'
+    )
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f'name = "half"\naudit = "search"\nseed = 3\n[search]\n{settings}'
+        f'[[systems]]\nname = "mine"\nuse = "run:{path.name}"\n'
+    )
+    portrayal.record(study, tmp_path / "run", quiet=True)
+    results = portrayal.measure(tmp_path / "run").results
+    rows = {(row["measure"], row["system"]): row for row in results.iter_rows(named=True)}
+    found = gsr_of_run(folder, path, discount="code", seed=3)
+    own, ratio = rows["gsr", "mine"], rows["gsr_ratio", "mine"]
+    assert [found[name] for name in ("gsr", "low", "high", "p", "queries")] == [
+        own[name] for name in ("value", "low", "high", "p", "n")
+    ]
+    assert found["perfect"] == rows["gsr", "perfect"]["value"]
+    assert found["difference"] == rows["gsr_difference", "mine"]["value"]
+    assert (found["ratio"], found["relative"]) == (ratio["value"], ratio["value"] - 1)
+    assert found["notes"] == [row["note"] for row in (own, ratio) if row["note"]]
+    assert [row["query"] for row in found["unused"]] == ["q22", "q23"]
+
+
+def test_only_documents_that_are_listed_or_relevant_are_held(half_listed, monkeypatch):
+    folder, path = half_listed
+    held = []
+    monkeypatch.setattr(
+        gsr_of_run_module, "score_runs", lambda evidence, settings: held.append(evidence) or 1 / 0
+    )
+    with pytest.raises(ZeroDivisionError):
+        gsr_of_run(folder, path)
+    listed = {line.split()[2] for line in path.read_text().splitlines()}
+    relevant = {line.split()[2] for line in (folder / "qrels.tsv").read_text().splitlines()}
+    assert set(held[0].inputs["history"].bags.documents) == listed | relevant
+    assert len(listed | relevant) < 120
+
+
+def test_queries_of_the_same_words_keep_their_own_lists(collection, run):
+    # "nurse" is asked twice; the second list names men only, so the two list scores differ.
+    (collection / "queries.tsv").write_text("q0\tnurse\nq1\tplumber\nq2\tsecretary\nq3\tnurse\n")
+    run.write_text(
+        "q0 Q0 nurse-woman 1 1 t\nq1 Q0 plumber-man 1 1 t\nq2 Q0 secretary-woman 1 1 t\nq3 Q0 nurse-man 1 1 t\n"
+    )
+    assert gsr_of_run(collection, run)["gsr"] == pytest.approx(naive_gsr(collection, run), abs=1e-12)
+
+
+def test_vectors_may_lie_in_another_folder(collection, run, tmp_path):
+    space = open_vectors("glove")
+    words = {
+        *QUERIES,
+        *("woman", "man", "says"),
+        *(w for pair in read_lexicon("gender_pairs").iter_rows() for w in pair),
+    }
+    lines = [
+        f"{word} {' '.join(map(repr, space.matrix[space.row(word)].tolist()))}" for word in sorted(words)
+    ]
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "ruler.txt").write_text("\n".join(lines))
+    found = gsr_of_run(collection, run, vectors=str(tmp_path / "own" / "ruler.txt"))
+    assert found["vectors"] == "ruler.txt"
+    assert found["gsr"] == pytest.approx(gsr_of_run(collection, run)["gsr"], abs=1e-6)

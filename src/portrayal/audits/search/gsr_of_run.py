@@ -1,39 +1,43 @@
-"""`portrayal gsr`: the GSR of one run on one collection."""
+"""The GSR of one run file, measured as the audit measures it: what `portrayal gsr` prints."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from portrayal.audits.search.histories import make_history
-from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
-from portrayal.audits.search.measures.scores import word_scores
-from portrayal.tables import finite
-from portrayal.text.collections import Collection, check_run, read_collection, read_run
-from portrayal.text.direction import find_direction
-from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
-from portrayal.text.vector_sets import open_vectors
+from portrayal.audits.search.inputs import inputs_of_listed, open_inputs, stimuli
+from portrayal.audits.search.reinforcement import reinforcement
+from portrayal.audits.search.scored_runs import PERFECT, PartialResult, score_runs
+from portrayal.record.ledger import Ledger
+from portrayal.record.responses import read_responses
+from portrayal.runs.asking import ask, write_questions
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.runs.work import plan_work
+from portrayal.text.collections import check_run, read_run
+
+RUN = "run"  # what the run file is called as a system
 
 
-def gsr_text(
+def gsr_of_run(
     collection: Path | str,
     run: Path | str,
     vectors: str = "glove",
     cutoff: int = 100,
     discount: str = "definition",
     seed: int = 0,
-) -> str:
-    """Return the GSR of a run as one JSON object.
+) -> dict[str, Any]:
+    """Return the gender stereotype reinforcement (GSR) of a run, with the numbers the search audit gives.
+
+    Of the collection only the documents that the run lists or the judgments call relevant are held.
 
     Parameters
     ----------
     collection
-        A collection: see `portrayal.text.collections.read_collection`.
+        A folder or file of documents, queries and judgments, or a generated collection by name ("toy").
     run
         A TREC run made on it.
     vectors
@@ -44,50 +48,75 @@ def gsr_text(
         'definition', 'code' or 'none'.
     seed
         Of the bootstrap and the permutations.
+
+    Returns
+    -------
+    dict
+        `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `perfect` (GSR of the perfect system), `difference`
+        and `ratio` (against the perfect system, over the queries both can be measured on), `relative` (the ratio less
+        1), `vectors`, `notes`, and `unused` (queries that could not be used, with the reason). None where there is no
+        number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import gsr_of_run, rank_collection
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run, _ = rank_collection("toy", "stereotypical", out=Path(folder) / "toy.run")
+    ...     found = gsr_of_run("toy", run)
+    >>> found["gsr"] > 0.5, found["queries"], found["unused"]
+    (True, 20, [])
     """
-    opened, results = read_collection(collection), read_run(run)
-    history = _history(opened, results, cutoff, discount)
-    check_run(results, history.bags.row_of, opened.queries, str(run))
-    space = open_vectors(vectors, words=_words(history))
-    return json.dumps(_measure(history, results, space, seed))
+    study = _study(collection, run, vectors, cutoff, discount, seed)
+    results, shown = read_run(run), stimuli(study)
+    kept = inputs_of_listed(study, results["doc"])
+    check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
+    inputs = open_inputs(kept, study.settings)
+    scored = score_runs(Evidence(shown, _responses(study, shown), inputs, seed=seed), study.settings)
+    return {**_numbers(reinforcement(scored)), "vectors": scored.first.space.name}
 
 
-def _measure(history: History, results: pl.DataFrame, space: WordSpace, seed: int) -> dict[str, Any]:
-    direction = find_direction(space, list(read_lexicon("gender_pairs").iter_rows()))
-    systems = {"run": (lists_of(results), False), "perfect": (perfect_lists(history), True)}
-    tables = score_many(history, systems, word_scores(space, direction, history))
-    slope, against = gsr(tables["run"], seed), relative_gsr(tables["run"], tables["perfect"], seed)
-    perfect = gsr(tables["perfect"].filter(_judged(tables["run"])), seed, draws=2, shuffles=1)
-    unused = tables["run"].filter(pl.col("reason") != "").select("query", "reason")
+def _study(
+    collection: Path | str, run: Path | str, vectors: str, cutoff: int, discount: str, seed: int
+) -> Study:
+    """Return the study that asks nothing but the run file; paths start in the working directory."""
+    settings = {"collection": str(collection), "vectors": [vectors], "cutoff": cutoff, "discount": discount}
+    return make_study(
+        {
+            "name": RUN,
+            "audit": "search",
+            "seed": seed,
+            "systems": [{"name": RUN, "use": f"run:{run}"}],
+            "search": {**settings, "validate_direction": False},
+        }
+    )
+
+
+def _responses(study: Study, shown: pl.DataFrame) -> pl.DataFrame:
+    """Ask the run file every query, and read its answers."""
+    with Ledger(Path(":memory:")) as ledger:
+        work = plan_work(study, shown)
+        write_questions(ledger, work)
+        ask(ledger, work)
+        return read_responses(ledger.entries(), shown, "ranker")
+
+
+def _numbers(measured: PartialResult) -> dict[str, Any]:
+    """Take the numbers from the audit's own rows; a row that the audit does not write has none."""
+    rows = {(row["measure"], row["system"]): row for row in measured.rows}
+    own, perfect = rows["gsr", RUN], rows.get(("gsr", PERFECT), {})
+    difference, ratio = (rows.get((name, RUN), {}) for name in ("gsr_difference", "gsr_ratio"))
+    times = ratio.get("value")
+    left_out = measured.tables["queries"].filter(pl.col("system") == RUN, pl.col("reason") != "")
     return {
-        "gsr": finite(slope.value),
-        "low": finite(slope.low),
-        "high": finite(slope.high),
-        "p": finite(slope.p),
-        "queries": slope.n,
-        "perfect": finite(perfect.value),
-        "relative": finite(against.relative),
-        "difference": finite(against.difference.value),
-        "ratio": finite(against.ratio),
-        "vectors": space.name,
-        "notes": [note for note in (slope.note, against.note) if note],
-        "unused": unused.to_dicts(),
+        "gsr": own["value"],
+        **{name: own[name] for name in ("low", "high", "p")},
+        "queries": own["n"],
+        "perfect": perfect.get("value"),
+        "relative": None if times is None else times - 1,
+        "difference": difference.get("value"),
+        "ratio": times,
+        "notes": [row["note"] for row in (own, ratio) if row.get("note")],
+        "unused": left_out.select("query", "reason").to_dicts(),
     }
-
-
-def _history(opened: Collection, results: pl.DataFrame, cutoff: int, discount: str) -> History:
-    """Read only the documents the run or the judgments name."""
-    judged = {doc for query in opened.queries for doc in opened.relevant(query)}
-    return make_history(opened, set(results["doc"]) | judged, cutoff, discount)
-
-
-def _words(history: History) -> set[str]:
-    """Return the words to read from a vector file: those of the history and the poles."""
-    asked = {word for words in history.queries.values() for word in words}
-    poles = {word for pair in read_lexicon("gender_pairs").iter_rows() for word in pair}
-    return {*history.bags.words, *asked, *poles, *map(str.lower, poles)}
-
-
-def _judged(run: pl.DataFrame) -> pl.Expr:
-    """Keep the queries the run can be measured on, so that both slopes are over the same ones."""
-    return pl.col("query").is_in(run.filter(pl.col("reason") == "")["query"].to_list())

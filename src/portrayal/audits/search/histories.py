@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection as Container
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History

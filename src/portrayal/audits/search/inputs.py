@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,8 @@ def stimuli(study: Study) -> pl.DataFrame:
             "stimulus": query,
             "kind": "query",
             "content": text,
-            "hash": hashlib.sha256(text.encode()).hexdigest(),
+            # With the id: two queries of the same words may be judged, and answered by a run file, differently.
+            "hash": hashlib.sha256(f"{query}\t{text}".encode()).hexdigest(),
             "source": f"collection {collection.name}",
             "license": "as the collection",
             "consent": "none shown",
@@ -71,17 +72,18 @@ def stimuli(study: Study) -> pl.DataFrame:
 
 def inputs(study: Study) -> Mapping[str, Any]:
     """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
-    settings: SearchSettings = study.settings
     collection = open_collection(study)
-    history = _history(collection, settings)
-    wanted = wanted_words(history, settings)
-    spaces = {name: open_vectors(name, study.folder, wanted) for name in settings.vectors}
-    shown = example(collection, history, next(iter(spaces.values())), settings)
-    return {
-        **keep_history(history, collection.queries),
-        **keep_spaces(spaces),
-        **({"example": shown} if shown else {}),
-    }
+    history = _history(collection, study.settings)
+    kept = _keep(study, history, collection)
+    shown = example(collection, history, next(iter(kept_spaces(kept).values())), study.settings)
+    return {**kept, **({"example": shown} if shown else {})}
+
+
+def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
+    """Read as `inputs` does, of the listed and the relevant documents only: a big collection is not held."""
+    collection = open_collection(study)
+    relevant = (doc for query in collection.queries for doc in collection.relevant(query))
+    return _keep(study, _history(collection, study.settings, {*listed, *relevant}), collection)
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
@@ -169,9 +171,17 @@ def example(
     return [query, words(text)]
 
 
-def _history(collection: Collection, settings: SearchSettings) -> History:
+def _keep(study: Study, history: History, collection: Collection) -> dict[str, Any]:
+    """Return the tables of the history, and the vectors of every word that may be scored."""
+    wanted = wanted_words(history, study.settings)
+    spaces = {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
+    return {**keep_history(history, collection.queries), **keep_spaces(spaces, wanted)}
+
+
+def _history(collection: Collection, settings: SearchSettings, only: Container[str] | None = None) -> History:
     return make_history(
         collection,
+        only,
         cutoff=settings.cutoff,
         discount=settings.discount,
         inflected=settings.inflected,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,10 +49,10 @@ def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
     return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
 
 
-def keep_spaces(spaces: Mapping[str, WordSpace]) -> dict[str, Any]:
-    """Return each set of vectors as a table of words and their vectors, and the sets' names."""
+def keep_spaces(spaces: Mapping[str, WordSpace], wanted: Container[str]) -> dict[str, Any]:
+    """Return each set of vectors as a table of the wanted words and their vectors, and the sets' names."""
     names = [[asked, space.name] for asked, space in spaces.items()]
-    tables = {f"vectors_{place}": _table(space) for place, space in enumerate(spaces.values())}
+    tables = {f"vectors_{place}": _table(space, wanted) for place, space in enumerate(spaces.values())}
     return {**tables, "vectors": names}
 
 
@@ -65,7 +65,7 @@ def kept_spaces(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
     return found
 
 
-def _table(space: WordSpace) -> pl.DataFrame:
-    words = sorted(space.index, key=space.index.__getitem__)
+def _table(space: WordSpace, wanted: Container[str]) -> pl.DataFrame:
+    words = sorted((word for word in space.index if word in wanted), key=space.index.__getitem__)
     matrix = np.ascontiguousarray(space.matrix[[space.index[word] for word in words]])
     return pl.DataFrame({"word": words, "vector": matrix})

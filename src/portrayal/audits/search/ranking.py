@@ -1,16 +1,18 @@
-"""From a collection to a run file: what `portrayal rank` does."""
+"""From a collection to a run file, by the system a study would ask: what `portrayal rank` does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.record.progress import track
-from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.registry import Searchable, fingerprint, make_ranker
-from portrayal.text.collections import read_collection, without_result, write_run
+from portrayal.systems.rankers.base import run_of
+from portrayal.systems.rankers.system import open_system
+from portrayal.systems.settings import SystemSettings
+from portrayal.text.collections import without_result, write_run
 
 
 def rank_collection(
@@ -45,8 +47,20 @@ def rank_collection(
     -------
     tuple
         The path of the run, and a line for each query without a result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import rank_collection
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, without_result = rank_collection("toy", "bm25", depth=2, out=Path(folder) / "toy.run")
+    ...     print(path.read_text().splitlines()[0].split()[:4], without_result)
+    ['stonemason', 'Q0', 'stonemason_male', '1'] []
     """
-    held = read_collection(collection)
+    parameters = {"collection": str(collection), "depth": depth, **(settings or {})}
+    system = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path())
+    held = system.searchable.collection
     if not held.queries:
         raise PortrayalError(
             f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it."
@@ -54,13 +68,12 @@ def rank_collection(
     path = Path(out) if out is not None else Path(f"{held.name}.{ranker}.run")
     if not path.parent.is_dir():
         raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
-    searchable = Searchable(
-        held,
+    asked = replace(
+        system,
         track=lambda documents: track(documents, "documents", quiet=quiet),
         kept=Path(kept) if kept is not None else None,
-        mark=fingerprint(Path(collection)),
     )
-    run = rank(held, make_ranker(ranker, searchable, settings), depth)
+    run = run_of(asked.search(held.queries))
     write_run(run, path, ranker)
     missing = without_result(run, held.queries)
     return path, [

@@ -92,7 +92,7 @@ def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     runs = _runs(evidence.responses)
     systems = list(dict.fromkeys(name for name, _ in runs))
     rulers = {
-        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history)
+        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
     tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
@@ -113,10 +113,10 @@ def check_system_names(names: Iterable[str]) -> None:
             )
 
 
-def make_ruler(space: WordSpace, pairs: Any, method: str, history: History) -> Ruler:
-    """Find the direction and score the history's words."""
+def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name: str = "") -> Ruler:
+    """Find the direction and score the history's words; `name` is what the study calls the vectors."""
     direction = find_direction(space, pairs, method)
-    return Ruler(space.name, space, direction, word_scores(space, direction, history))
+    return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
 
 
 def with_options(history: History, discount: str, inflected: bool) -> History:

@@ -60,13 +60,28 @@ def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFr
     """
     if depth < 1:
         raise PortrayalError(f"depth is {depth}. Expected at least 1.")
-    found = ranker.search(collection.queries, depth)
-    names = ranker.documents
+    return run_of(search(ranker, collection.queries, depth))
+
+
+def search(ranker: Ranker, queries: Mapping[str, str], depth: int) -> dict[str, list[tuple[str, float]]]:
+    """Return, by query id, the ids of at most `depth` documents with their scores, best first."""
+    found, names = ranker.search(queries, depth), ranker.documents
+    return {
+        query: [
+            (names[number], score)
+            for number, score in zip(*map(np.ndarray.tolist, found[query]), strict=True)
+        ]
+        for query in queries
+    }
+
+
+def run_of(found: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
+    """Return what `search` found as a run table, ranks counted from 1."""
     return run_table(
         [
-            (query, names[number], place, score)
+            (query, doc, place, score)
             for query, hits in found.items()
-            for place, (number, score) in enumerate(zip(*map(np.ndarray.tolist, hits), strict=True), 1)
+            for place, (doc, score) in enumerate(hits, start=1)
         ]
     )
 

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 
 from portrayal.systems.rankers.base import Hits, best
 from portrayal.text.index import tie_order
+from portrayal.text.space import unit_rows
 
 Array = NDArray[np.float64]
-
-
-def unit_rows(vectors: NDArray) -> Array:
-    """Return the rows in double precision, scaled to length 1; a row of zeros stays zero."""
-    rows = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths == 0, 1.0, lengths)
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ from portrayal.systems.rankers.settings import (
 from portrayal.systems.rankers.words import add, ranking_space, si
 from portrayal.text.collections import Collection, read_collection
 from portrayal.text.collections.synthetic import REFERENCES
-from portrayal.text.index import Index, build_index
-from portrayal.text.index_store import load_index, save_index
+from portrayal.text.index import Index, build_index, load_index, save_index
 from portrayal.text.space import WordSpace
 from portrayal.text.tokens import stop_words
 
@@ -63,9 +62,9 @@ class Searchable:
 
 
 @cache
-def open_searchable(path: Path) -> Searchable:
-    """Open a collection once, however many systems of a study search it."""
-    return Searchable(read_collection(path))
+def open_searchable(path: Path, mark: str) -> Searchable:
+    """Open a collection once, however many systems of a study search it; `mark` is its fingerprint."""
+    return Searchable(read_collection(path), mark=mark)
 
 
 def fingerprint(path: Path) -> str:

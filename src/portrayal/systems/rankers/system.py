@@ -14,15 +14,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.rankers.base import Ranker
-from portrayal.systems.rankers.registry import check_settings, fingerprint, make_ranker, open_searchable
+from portrayal.systems.rankers.base import Ranker, search
+from portrayal.systems.rankers.registry import (
+    Searchable,
+    check_settings,
+    fingerprint,
+    make_ranker,
+    open_searchable,
+)
 from portrayal.systems.settings import SystemSettings
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
@@ -35,27 +41,33 @@ class RankerSystem(BaseSystem):
     batch: int = 100_000
     use: str = ""
     path: Path = field(default_factory=Path)
+    mark: str = ""  # the collection's fingerprint
     folder: Path = field(default_factory=Path)  # where relative paths in the settings start
     depth: int = 1000
     settings: dict[str, Any] = field(default_factory=dict)
+    track: Callable[[Any], Any] = iter  # shows progress over the documents
+    kept: Path | None = None  # where the index is kept on disk, if at all
     _ranker: Ranker | None = None
+
+    @property
+    def searchable(self) -> Searchable:
+        """The collection, opened once for all systems that search it."""
+        shared = open_searchable(self.path, self.mark)
+        return replace(shared, folder=self.folder, track=self.track, kept=self.kept)
+
+    def search(self, queries: Mapping[str, str]) -> dict[str, list[tuple[str, float]]]:
+        """Return, by query id, the documents found with their scores, best first."""
+        if self._ranker is None:
+            self._ranker = make_ranker(self.use, self.searchable, self.settings)
+        return search(self._ranker, queries, self.depth)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Search all queries at once, in a thread."""
         return await asyncio.to_thread(self._answers, questions)
 
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
-        if self._ranker is None:
-            self._ranker = make_ranker(
-                self.use, replace(open_searchable(self.path), folder=self.folder), self.settings
-            )
-        names = self._ranker.documents
-        found = self._ranker.search({item.stimulus: item.content for item in questions}, self.depth)
-        lists = [zip(*map(list, found[item.stimulus]), strict=True) for item in questions]
-        return [
-            Answer(json.dumps([[names[number], float(score)] for number, score in hits]).encode())
-            for hits in lists
-        ]
+        found = self.search({item.stimulus: item.content for item in questions})
+        return [Answer(json.dumps(found[item.stimulus]).encode()) for item in questions]
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
@@ -72,14 +84,16 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         )
     check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
     path = folder / name if (folder / name).exists() else Path(name)
+    mark = fingerprint(path)
     return RankerSystem(
         **settings.fields(
-            f"ranker:{settings.use}:{fingerprint(path)}",
+            f"ranker:{settings.use}:{mark}",
             kind="ranker",
             limits=replace(settings.limits.limits(), concurrency=1, timeout=PATIENCE),
         ),
         use=settings.use,
         path=path,
+        mark=mark,
         folder=folder,
         depth=depth,
         settings=own,

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.systems.rankers.dense import Dense, unit_rows
+from portrayal.systems.rankers.dense import Dense
 from portrayal.text.debias import debias
 from portrayal.text.direction import find_direction
 from portrayal.text.index import Index
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
+from portrayal.text.space import WordSpace, unit_rows
 from portrayal.text.vector_sets import open_vectors
 
 if TYPE_CHECKING:

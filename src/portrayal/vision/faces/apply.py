@@ -13,22 +13,66 @@ from portrayal.vision.faces.model import open_manipulator
 from portrayal.vision.faces.sources import read_pictures
 
 
-def apply_table(
-    table: Path,
-    out: Path,
-    attributes: Sequence[str],
-    poles: Sequence[str],
-    model: Path | None = None,
+def make_face_series(
+    table: Path | str,
+    out: Path | str = "local/series",
+    attributes: Sequence[str] = ("gender", "race"),
+    poles: Sequence[str] = ("White", "Black"),
+    model: Path | str | None = None,
     size: int = 512,
 ) -> str:
-    """Make the series of a table of pictures; returns where they are and what was left out."""
+    """Make series of counterfactual faces: the same picture of an adult with only the gender or race cue changed.
+
+    Parameters
+    ----------
+    table
+        A CSV with `file`, `source` and `consent` for each picture; `person`, `license` and `age` are welcome. Whoever is no
+        adult is left out and named.
+    out
+        Where the series go.
+    attributes
+        'gender', 'race' or both.
+    poles
+        The two poles of race.
+    model
+        Another model than the one that ships.
+    size
+        Longer side of the pictures.
+
+    Returns
+    -------
+    str
+        Where the series are, and who was left out and why.
+
+    Raises
+    ------
+    PortrayalError
+        When a picture has no recorded source or consent: nothing is made then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import PortrayalError, make_face_series
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "pictures.csv"
+    ...     _ = table.write_text("file,source,consent\\nanna.jpg,own photograph,\\n")
+    ...     try:
+    ...         make_face_series(table, Path(folder) / "series")
+    ...     except PortrayalError as error:
+    ...         print("consent" in str(error), (Path(folder) / "series").exists())
+    True False
+    """
     for attribute in attributes:
         steps(attribute)  # refuses what cannot be varied
     if "race" in attributes:
         two_poles(poles)
     recipe = Recipe(tuple(attributes), tuple(poles), placebo=False, size=size)
     folder = build(
-        read_pictures(table), open_manipulator(str(model) if model else None), recipe, out.absolute()
+        read_pictures(Path(table)),
+        open_manipulator(str(model) if model else None),
+        recipe,
+        Path(out).absolute(),
     )
     made, left = pl.read_parquet(folder / MANIFEST), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.generated import generated_people
+from portrayal.parts.find import part_folder
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.series import require_consent
 
@@ -24,6 +26,15 @@ PICTURES = {
 }
 AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
 OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
+
+
+def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
+    """Yield id, folder of pictures and labels (age_range, sex, ethnicity, skin_tone) of the ten adults of `openpeople`."""
+    curated = part_folder("openpeople", "generated people") / "data" / "curated"
+    for folder in sorted(curated.iterdir()):
+        if (folder / "metadata.json").exists():
+            words = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+            yield folder.name, folder / "assets", words["character_details"]["demographics"]
 
 
 def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:

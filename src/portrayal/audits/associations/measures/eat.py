@@ -63,6 +63,7 @@ def eat(
 
     Examples
     --------
+    >>> from portrayal import eat
     >>> x, y = [[1.0, 0.1], [1.0, 0.2]], [[0.1, 1.0], [0.2, 1.0]]
     >>> row = eat(x, y, [[1.0, 0.0]], [[0.0, 1.0]])
     >>> row["p"].item() == 1 / 6, row["n"].item()

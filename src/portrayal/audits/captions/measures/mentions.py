@@ -45,13 +45,9 @@ def read_captions(
         As for `portrayal.text.parsing.scene_graphs`.
     """
     table, faults = _numbered(captions, stage, images)
-    texts = [text for text in table["text"] if text.strip()]
-    graphs = scene_graphs(texts, processes, progress)
-    rows = (
-        (image, number, graphs[text])
-        for image, _, number, text in table.select(*CAPTIONS).iter_rows()
-        if text.strip()
-    )
+    written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
+    graphs = scene_graphs([text for _, _, text in written], processes, progress)
+    rows = ((image, number, graph) for (image, number, _), graph in zip(written, graphs, strict=True))
     mentions = from_graphs(rows, stage)
     return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 

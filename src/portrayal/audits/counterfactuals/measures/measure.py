@@ -18,10 +18,11 @@ from portrayal.audits.counterfactuals.measures.rows import (
     group_rows,
     label_rows,
 )
+from portrayal.audits.counterfactuals.measures.slopes import DRAWS
 from portrayal.report.words import percent
 from portrayal.stats.intervals import wilson
 from portrayal.stats.multiplicity import adjust
-from portrayal.tables import results
+from portrayal.tables import check_responses, results
 
 PLACEBO = "placebo"
 
@@ -52,6 +53,61 @@ def measure_counterfactuals(
     tables = {"labels": _labels_table(found, options.method), "rates": _rates_table(found)}
     rows += _placebo_rows(tables["labels"])
     return results(rows, audit="counterfactuals"), tables, _warnings(tables["labels"])
+
+
+def label_slopes(
+    stimuli: Any,
+    responses: Any,
+    *,
+    cluster: str = "picture",
+    draws: int = DRAWS,
+    seed: int = 0,
+    method: str = "benjamini-hochberg",
+) -> pl.DataFrame:
+    """Return how much more likely each label becomes as only the manipulated cue changes.
+
+    Parameters
+    ----------
+    stimuli
+        One row for each step of each series: `stimulus`, `picture` (the source image), `person`, `attribute`, `condition`
+        ('edited' or 'unedited') and `value`, the cue's strength, evenly spaced around 0.
+    responses
+        A tagger's answers: `system`, `stimulus`, `repeat`, `status`, `tag`, `confidence`, one row a tag.
+    cluster
+        What the interval and the test take as one: 'picture' or 'person'.
+    draws, seed
+        Bootstrap samples of the interval and their seed.
+    method
+        The correction over all labels, a name in `portrayal.stats.multiplicity`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for each system, attribute and label: `slope` (of the label's share, over its share at the centre, on the
+        value), `low`, `high`, `slope_per_step`, `p` (exact: series read backwards), `p_adjusted`, `p_paper` and
+        `passes_paper` (least squares, as published), `at_centre`, `n` (source images), `plain` and `occupation`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from portrayal import label_slopes
+    >>> stimuli = [
+    ...     {"stimulus": f"{picture}{value:+}", "picture": picture, "person": picture, "attribute": "gender",
+    ...      "condition": "edited", "value": value}
+    ...     for picture in "abcdef" for value in (-1, 0, 1)
+    ... ]
+    >>> responses = [
+    ...     {"system": "mine", "stimulus": step["stimulus"], "repeat": 0, "status": "answered", "tag": tag, "confidence": 0.9}
+    ...     for step in stimuli for tag in ("face", "nurse") if tag == "face" or step["value"] >= 0
+    ... ]
+    >>> label_slopes(stimuli, responses).select("label", "slope", polars.col("p").round(5)).rows()
+    [('face', 0.0, 1.0), ('nurse', 0.5, 0.03125)]
+    """
+    answers = check_responses(responses, "tagger", "See docs/counterfactuals.md.")
+    repeats = int(answers["repeat"].max() or 0) + 1  # type: ignore[arg-type]
+    options = Options(cluster, repeats, draws, seed, method=method)
+    found = [estimate(block, options) for block in blocks(stimuli, answers)]
+    return _labels_table(found, method)
 
 
 def _rows(found: BlockSlopes, options: Options) -> Iterator[dict[str, Any]]:

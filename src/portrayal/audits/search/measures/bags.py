@@ -52,9 +52,9 @@ class Bags:
             ) from None
 
     def columns(self, words: Iterable[str]) -> np.ndarray:
-        """Return the columns of those words that occur at all, ascending."""
-        found = {self.column_of[word] for word in words if word in self.column_of}
-        return np.array(sorted(found), dtype=np.int64)
+        """Return the columns of those words that occur at all, by the alphabet, as `times` goes over them."""
+        found = [self.column_of[word] for word in sorted(set(words)) if word in self.column_of]
+        return np.array(found, dtype=np.int64)
 
     def count(self, column: int, rows: np.ndarray) -> np.ndarray:
         """Return how often a term occurs in each of these documents; its postings are searched, not gone over."""
@@ -67,13 +67,26 @@ class Bags:
         return np.where(postings[place] == rows, values[place], 0).astype(np.float64)
 
     @cached_property
+    def _alphabetical(self) -> np.ndarray:
+        """The columns, by the alphabet of their words."""
+        return np.array(sorted(range(len(self.words)), key=self.words.__getitem__), dtype=np.int64)
+
+    @cached_property
     def _sorted(self) -> sparse.csc_array:
         """The counts with every column's documents ascending."""
         return self.counts if self.counts.has_sorted_indices else self.counts.sorted_indices()
 
     def times(self, weights: np.ndarray) -> np.ndarray:
-        """Return, per document, the sum of its terms' weights; `weights` has a row a term."""
-        total = np.zeros((len(self.documents), weights.shape[1]))
+        """Return, per document, the sum of its terms' weights; `weights` has a row a term.
+
+        Terms are added one by one in the order of the alphabet, so that a document's sum is the same to the last
+        digit whatever other documents are held with it.
+        """
+        total = np.zeros((weights.shape[1], len(self.documents)))
         for start in range(0, len(self.words), BLOCK):
-            total += self.counts[:, start : start + BLOCK] @ weights[start : start + BLOCK]
-        return total
+            chosen = self._alphabetical[start : start + BLOCK]
+            part = self.counts[:, chosen]
+            occurring = np.diff(part.indptr)
+            for sums, weight in zip(total, weights[chosen].T, strict=True):
+                np.add.at(sums, part.indices, part.data * np.repeat(weight, occurring))
+        return total.T

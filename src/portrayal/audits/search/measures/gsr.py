@@ -36,14 +36,28 @@ class Relative:
 
 
 def gsr(table: pl.DataFrame, seed: int = 0, draws: int = 2000, shuffles: int = 9999) -> Slope:
-    """Return GSR from a table of `score_history`.
+    """Return GSR: the slope of the genderedness of result lists on that of their queries.
 
     Parameters
     ----------
     table
-        Columns `query_score` and `list_score`; null where a query has none.
+        Columns `query_score` and `list_score`, one row a query, as `score_history` gives them; null where a query has none.
     seed, draws, shuffles
         Of the bootstrap and the permutation test.
+
+    Returns
+    -------
+    Slope
+        `value`, `low`, `high`, two-sided `p`, `intercept`, `n` (queries used), `n_missing` and a `note`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from portrayal import gsr
+    >>> table = polars.DataFrame({"query_score": [-0.2, 0.0, 0.2, 0.4], "list_score": [-0.1, 0.0, 0.1, None]})
+    >>> found = gsr(table)
+    >>> round(found.value, 6), found.n, found.n_missing
+    (0.5, 3, 1)
     """
     x, y = _columns(table)
     return measure_slope(x, y, seed, draws, shuffles)

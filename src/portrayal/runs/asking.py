@@ -1,0 +1,59 @@
+"""Asking: the questions of a study written into a ledger, and those without an answer handed to the recorder."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from portrayal.record.ledger import Ledger, Planned
+from portrayal.record.recorder import Listener, Recorder
+from portrayal.runs.work import Work
+from portrayal.systems.base import Question, System
+from portrayal.systems.settings import without_secrets
+
+
+def write_questions(ledger: Ledger, work: Work) -> None:
+    """Make these the ledger's questions; answers already there are kept."""
+    ledger.plan(
+        _planned(system, key, questions[0]) for system, table in work for key, questions in table.items()
+    )
+
+
+def ask(ledger: Ledger, work: Work, listen: Listener | None = None) -> Recorder:
+    """Ask what is still planned; the recorder tells how it went."""
+    first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
+    recorder = Recorder(ledger, listen) if listen else Recorder(ledger)
+    with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
+        _run(recorder.record(first))
+    return recorder
+
+
+def _planned(system: System, key: str, question: Question) -> Planned:
+    # The key is made of the parameters as they are; what is kept to be read holds no credential.
+    parameters = without_secrets(system.parameters)
+    return Planned(
+        key,
+        system.name,
+        system.identity,
+        system.version,
+        parameters,
+        question.hash,
+        question.repeat,
+        system.kind,
+        system.reader,
+    )
+
+
+def _run(recording: Coroutine[Any, Any, None]) -> None:
+    """Run to the end; a notebook has a loop of its own running, beside which only another thread can run one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(recording)
+    else:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, recording).result()

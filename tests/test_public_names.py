@@ -1,0 +1,146 @@
+"""The public names: listed, shown, documented, and every example runs; so do those of docs/python.md."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import portrayal
+
+ROOT = Path(__file__).parents[1]
+NAMES = [name for name in portrayal.__all__ if name != "__version__"]
+PAGE = ROOT / "docs" / "python.md"
+
+
+def failures(text: str, name: str, known: dict[str, Any]) -> str:
+    """Run the examples in a text, with nothing but `known` imported for them; return what failed."""
+    test = doctest.DocTestParser().get_doctest(text, known, name, name, 0)
+    assert test.examples, f"{name} has no example"
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    return "".join(said)
+
+
+def test_dir_shows_the_public_names() -> None:
+    assert set(portrayal.__all__) == set(dir(portrayal)) == {"__version__", *portrayal._PUBLIC}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_lives_where_the_list_says_and_is_documented(name: str) -> None:
+    found = getattr(portrayal, name)
+    assert inspect.isfunction(found) or inspect.isclass(found)
+    assert (found.__module__, found.__name__) == (portrayal._PUBLIC[name], name)
+    assert "\nExamples\n--------\n" in (inspect.getdoc(found) or "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = getattr(portrayal, name)
+    assert failures(inspect.getdoc(found) or "", name, {name: found}) == ""
+    assert list(tmp_path.iterdir()) == []  # an example leaves nothing behind
+
+
+def test_the_page_names_each_once_and_its_examples_run(tmp_path: Path, monkeypatch) -> None:
+    page = PAGE.read_text()
+    assert sorted(re.findall(r"^\| `(\w+)", page, re.MULTILINE)) == sorted(NAMES)
+    assert "docs/python.md" in (ROOT / "README.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    fences = re.compile(r"^```.*$", re.MULTILINE)  # a fence is no output
+    assert failures(fences.sub("", page), "docs/python.md", {}) == ""
+
+
+def test_the_measures_have_the_signatures_of_their_rooms() -> None:
+    keyword = "alternative='greater', permutations=None, ddof=1, cluster=None, seed=0"
+    assert shown(portrayal.eat) == f"x, y, a, b, *, {keyword}"
+    assert shown(portrayal.gsr) == "table, seed=0, draws=2000, shuffles=9999"
+
+
+def shown(function: object) -> str:
+    """Return the parameters with their defaults, without types."""
+    parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
+    return str(inspect.Signature(bare)).strip("()")
+
+
+def test_a_room_does_not_hide_the_function_of_its_name() -> None:
+    program = (
+        "import portrayal.record.ledger, portrayal.report.files, portrayal\n"
+        "from portrayal import record, report\n"
+        "print(portrayal.record.__module__, report.__module__, record is portrayal.record)"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["portrayal.flow", "portrayal.flow", "True"]
+    assert isinstance(sys.modules["portrayal.report"], ModuleType)
+
+
+def test_no_such_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'portrayal' has no attribute 'audits_of'"):
+        portrayal.audits_of  # noqa: B018
+
+
+def test_the_command_line_calls_public_names_and_nothing_else() -> None:
+    tree = ast.parse((ROOT / "src" / "portrayal" / "cli.py").read_text())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        )
+    }
+    assert {name for name in imported if str(name).startswith("portrayal")} == {
+        "portrayal",
+        "portrayal.errors",
+    }
+    called = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "portrayal"
+    }
+    assert called <= set(portrayal.__all__)
+
+
+def test_a_notebook_can_record_though_a_loop_runs_there(tmp_path: Path) -> None:
+    async def cell() -> None:
+        portrayal.record(portrayal.example_study(), tmp_path / "run", quiet=True)
+
+    asyncio.run(cell())
+    assert portrayal.measure(tmp_path / "run").results["n"].to_list() == [16]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"), [("scene_graphs", "A dog."), ("classify_tags", "dog")], ids=["captions", "tags"]
+)
+def test_one_text_in_place_of_a_list_is_told(function: str, given: str) -> None:
+    with pytest.raises(portrayal.PortrayalError, match="is one text. Expected a list"):
+        getattr(portrayal, function)(given)
+
+
+def test_scene_graphs_are_in_the_order_of_the_captions() -> None:
+    found = portrayal.scene_graphs(["A dog.", "A black cat.", "A dog."])
+    assert [graph.objects for graph in found] == [("dog",), ("cat",), ("dog",)]
+    assert found[1].attributes == (("cat", "black"),)
+
+
+def test_tags_keep_their_order_and_a_tag_given_twice_is_listed_twice() -> None:
+    table = portrayal.classify_tags(["masculinity", "nothing at all", "Chefs", "masculinity"])
+    assert table.columns == ["tag", "super_cluster", "sub_cluster"]
+    assert table.rows() == [
+        ("masculinity", "demographics", "masculine"),
+        ("nothing at all", None, None),
+        ("Chefs", "abstract", "occupation"),
+        ("masculinity", "demographics", "masculine"),
+    ]
