@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.multiplicity import METHODS, adjust, adjust_results, decided
+from portrayal.stats.multiplicity import METHODS, adjust, adjust_results, is_significant
 from portrayal.tables import results
 
 NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
@@ -78,4 +78,4 @@ def test_an_unknown_method_is_named() -> None:
     ],
 )
 def test_a_row_is_judged_by_its_corrected_p_where_there_is_one(p, adjusted, found) -> None:
-    assert decided({"p": p, "p_adjusted": adjusted}) is found
+    assert is_significant({"p": p, "p_adjusted": adjusted}) is found

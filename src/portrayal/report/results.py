@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.report.words import is_missing, number, plain
-from portrayal.stats.multiplicity import decided
+from portrayal.stats.multiplicity import is_significant
 
 SHOWN = 60  # rows of one measure in the page; the files have them all
 OPEN = 12  # rows of one measure before the rest is folded
@@ -129,5 +129,5 @@ def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:
         "at": scale.at(row["value"]),
         "start": scale.at(row["low"]),
         "end": scale.at(row["high"]),
-        "decided": decided(row),
+        "significant": is_significant(row),
     }

@@ -24,8 +24,10 @@ def shown_view(stimuli: pl.DataFrame | None) -> dict[str, Any] | None:
     """
     if stimuli is None or stimuli.is_empty():
         return None
-    rows = [(plain(name), told) for name in _varied(stimuli) if (told := _levels(stimuli[name]))]
-    origins = [(name, told) for name in ("source", "license", "consent") if (told := _levels(stimuli[name]))]
+    rows = [(plain(name), levels) for name in _varied(stimuli) if (levels := _levels(stimuli[name]))]
+    origins = [
+        (name, levels) for name in ("source", "license", "consent") if (levels := _levels(stimuli[name]))
+    ]
     return {
         "sentence": _kinds(stimuli["kind"]),
         "rows": [*rows[:FACTORS], *origins],

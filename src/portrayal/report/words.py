@@ -117,14 +117,14 @@ def p_value(p: Any) -> str:
     return f"{p:.3f}".removeprefix("0")
 
 
-def told(row: Mapping[str, Any]) -> str:
-    """Tell a Results row inside a sentence: the estimate, its interval, n, what is missing, and p.
+def row_in_words(row: Mapping[str, Any]) -> str:
+    """Write a Results row inside a sentence: the estimate, its interval, n, what is missing, and p.
 
     Examples
     --------
-    >>> told({"value": 1.504, "low": 1.12, "high": 1.8, "p": 2e-5, "p_adjusted": 0.0316, "n": 20, "n_missing": 3})
+    >>> row_in_words({"value": 1.504, "low": 1.12, "high": 1.8, "p": 2e-5, "p_adjusted": 0.0316, "n": 20, "n_missing": 3})
     '1.50 (95% interval 1.12 to 1.80, n = 20, 3 missing, adjusted p = .032)'
-    >>> told({"value": None, "n": 0, "n_missing": 12})
+    >>> row_in_words({"value": None, "n": 0, "n_missing": 12})
     'no estimate (n = 0, 12 missing)'
     """
     value, low, high = (row.get(name) for name in ("value", "low", "high"))
@@ -142,6 +142,17 @@ def told(row: Mapping[str, Any]) -> str:
 def count(value: Any) -> str:
     """Write a count."""
     return MISSING if is_missing(value) else f"{int(value):,}"
+
+
+def percent(value: float, places: int = 0) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.1234), percent(-0.1234, 1)
+    ('12%', '−12.3%')
+    """
+    return MISSING if is_missing(value) else f"{number(100.0 * value, places)}%"
 
 
 def share(part: float, whole: float) -> str:

@@ -58,15 +58,15 @@ def adjust_results(results: pl.DataFrame, measures: Sequence[str], method: str =
     )
 
 
-def judged_p(row: Mapping[str, Any]) -> float | None:
-    """Return the p a Results row is judged by: the corrected one where there is one."""
+def corrected_p(row: Mapping[str, Any]) -> float | None:
+    """Return the corrected p of a Results row, or its plain one where none was corrected."""
     adjusted = row["p_adjusted"]
     return row["p"] if adjusted is None or np.isnan(adjusted) else adjusted
 
 
-def decided(row: Mapping[str, Any]) -> bool:
+def is_significant(row: Mapping[str, Any]) -> bool:
     """Tell whether a Results row was tested and its p is under the level."""
-    p = judged_p(row)
+    p = corrected_p(row)
     return p is not None and p < LEVEL
 
 

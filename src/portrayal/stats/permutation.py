@@ -272,7 +272,7 @@ def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) ->
 def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Draw subsets of this size without replacement and return their sums; `values` are centred.
 
-    A shuffle that stops after `size` cards, done for thousands of decks at once. Of a centred set the smaller
+    A Fisher-Yates shuffle that stops after `size` values, for thousands of draws at once. Of a centred set the smaller
     side is drawn, since the two sums are each other's negative. The values are sorted first, so that their order
     does not matter to what is drawn.
     """
@@ -280,17 +280,17 @@ def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Gene
     smaller = min(size, len(values) - size)
     sign = 1.0 if smaller == size else -1.0
     chunks = [min(CHUNK, draws - start) for start in range(0, draws, CHUNK)]
-    return sign * np.concatenate([_dealt_sums(values, smaller, chunk, rng) for chunk in chunks])
+    return sign * np.concatenate([_shuffled_sums(values, smaller, chunk, rng) for chunk in chunks])
 
 
-def _dealt_sums(values: np.ndarray, size: int, decks: int, rng: np.random.Generator) -> np.ndarray:
-    pool = np.repeat(values[:, None], decks, axis=1)
-    flat, column = pool.ravel(), np.arange(decks)
-    sums = np.zeros(decks)
-    for card in range(size):
-        place = rng.integers(card, len(values), size=decks, dtype=np.int32) * np.int64(decks) + column
-        sums += flat[place]
-        flat[place] = pool[card]
+def _shuffled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    pool = np.repeat(values[:, None], draws, axis=1)
+    flat, column = pool.ravel(), np.arange(draws)
+    sums = np.zeros(draws)
+    for place in range(size):
+        chosen = rng.integers(place, len(values), size=draws, dtype=np.int32) * np.int64(draws) + column
+        sums += flat[chosen]
+        flat[chosen] = pool[place]
     return sums
 
 

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portrayal.stats.dealt_groups import column_moments
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.max_t import column_moments
 
 if TYPE_CHECKING:
     from scipy import sparse

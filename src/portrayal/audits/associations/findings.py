@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.report.words import told
+from portrayal.report.words import row_in_words
 from portrayal.runs.audit import Finding, Measured, ReportTable
-from portrayal.stats.multiplicity import decided
+from portrayal.stats.multiplicity import is_significant
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
@@ -22,7 +22,9 @@ def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding
         if row["measure"] in MEASURES and row["value"] is not None:
             test = declared[row["group"]]
             sentence = _sentence(row, test, shares.get((row["system"], row["group"])))
-            said.append((not test["harm"], not decided(row), -abs(row["value"]), Finding(sentence, index)))
+            said.append(
+                (not test["harm"], not is_significant(row), -abs(row["value"]), Finding(sentence, index))
+            )
     return [finding for *_, finding in sorted(said, key=lambda item: item[:3])]
 
 
@@ -60,7 +62,7 @@ def _shares(measured: Measured) -> dict[tuple[str, str], dict[str, Any]]:
 
 def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
     """Say what was tied to whom, how much, in how many specifications, and the harm it is a sign of."""
-    found, sign = decided(row), f"a sign of {test['harm']}" if test["harm"] else ""
+    found, sign = is_significant(row), f"a sign of {test['harm']}" if test["harm"] else ""
     if found and row["value"] < 0:
         claim, sign = f"ties {_pairs(row, test, turned=True)}, against the direction of the test", ""
     elif found:
@@ -71,7 +73,9 @@ def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] |
         sign = f"it would have been {sign}" if sign else ""
     return (
         "; ".join(
-            part for part in (f"{row['system']} {claim}: d = {told(row)}", _supported(share), sign) if part
+            part
+            for part in (f"{row['system']} {claim}: d = {row_in_words(row)}", _supported(share), sign)
+            if part
         )
         + "."
     )

@@ -11,9 +11,10 @@ from portrayal.audits.captions.measures.audit import measure_name
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.audits.captions.settings import CaptionsSettings
+from portrayal.report.words import number, percent
 from portrayal.runs.audit import Finding, Measured, ReportTable
 
-# Shares over all images that are told when their interval lies above chance.
+# Shares over all images that are findings when their interval lies above chance.
 SHARES = {
     measure_name(*parts): what
     for parts, what in (
@@ -70,8 +71,8 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
     table = measured.results.with_row_index("row")
     found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table), *_stereotypes(table)]
     found.sort(key=lambda finding: -_size(measured.results, finding.row))
-    told = {measured.results["system"][finding.row] for finding in found}
-    return [*found, *_nothing(table, told)]
+    with_findings = {measured.results["system"][finding.row] for finding in found}
+    return [*found, *_nothing(table, with_findings)]
 
 
 def _size(results: pl.DataFrame, row: int) -> float:
@@ -104,11 +105,11 @@ def _silence(table: pl.DataFrame, system: str) -> str:
         rows = _at_system(table).filter(
             (pl.col("measure") == measure) & (pl.col("system") == system) & pl.col("contrast").is_null()
         )
-        told = ", ".join(
-            f"{group.partition(': ')[2]} {_percent(value)}"
+        figures = ", ".join(
+            f"{group.partition(': ')[2]} {percent(value, 1)}"
             for group, value in rows.select("group", "value").iter_rows()
         )
-        parts.append(f"{quantity}: {told}")
+        parts.append(f"{quantity}: {figures}")
     return f"Beside it, {'; '.join(parts)}."
 
 
@@ -147,15 +148,15 @@ def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
         group = r["group"].partition(": ")[2]
         yield Finding(
             f"{r['system']} uses the term for people annotated {group} by their looks: visible characteristics predict it with an"
-            f" area under the curve of {0.5 + r['value']:.2f} (n = {r['n']}). {_advice(r)}",
+            f" area under the curve of {number(0.5 + r['value'])} (n = {r['n']}). {_advice(r)}",
             r["row"],
         )
 
 
-def _nothing(table: pl.DataFrame, told: set[str]) -> Iterator[Finding]:
+def _nothing(table: pl.DataFrame, with_findings: set[str]) -> Iterator[Finding]:
     """Say so where no technique found anything, and what that does not mean."""
     rows = _at_system(table).unique("system", keep="first", maintain_order=True)
-    for r in rows.filter(~pl.col("system").is_in(list(told))).iter_rows(named=True):
+    for r in rows.filter(~pl.col("system").is_in(list(with_findings))).iter_rows(named=True):
         yield Finding(
             f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read"
             " by people.",
@@ -175,7 +176,7 @@ def _shares(table: pl.DataFrame) -> Iterator[Finding]:
             whose = "" if group == "all" else f" ({group.partition(': ')[2]})"
             bound = "at most " if "upper bound" in r["note"] else ""
             yield Finding(
-                f"Captions of {r['system']} {what}{whose} in {bound}{_percent(r['value'])} of cases ({_interval(r)})."
+                f"Captions of {r['system']} {what}{whose} in {bound}{percent(r['value'], 1)} of cases ({_interval(r)})."
                 f" {_advice(r)}",
                 r["row"],
             )
@@ -191,16 +192,12 @@ def _more_often(r: dict[str, Any], what: str) -> str:
     """Say what a system does more often for one group; `what` names the two of 'a minus b' as {more} and {less}."""
     first, _, second = r["contrast"].partition(" minus ")
     more, less = (first, second) if r["value"] > 0 else (second, first)
-    size = f"{_percent(abs(r['value']))} of captions more ({_interval(r)})"
+    size = f"{percent(abs(r['value']), 1)} of captions more ({_interval(r)})"
     return f"{r['system']} {what.format(more=more, less=less)}: {size}."
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}%"
-
-
 def _interval(r: dict[str, Any]) -> str:
-    return f"95% interval {_percent(r['low'])} to {_percent(r['high'])}, n = {r['n']}"
+    return f"95% interval {percent(r['low'], 1)} to {percent(r['high'], 1)}, n = {r['n']}"
 
 
 def _advice(r: dict[str, Any]) -> str:

@@ -19,15 +19,15 @@ from portrayal.runs.audit import Evidence, Measured
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     """Parse the captions of every system and run every technique its stages allow."""
-    told = evidence.responses.filter(pl.col("status").is_in(["answered", "empty"]))
-    if told.is_empty():
+    answered = evidence.responses.filter(pl.col("status").is_in(["answered", "empty"]))
+    if answered.is_empty():
         raise PortrayalError(
             "no system gave any caption: everything was refused or failed. See: portrayal status RUN."
         )
     base = _with_human(evidence, settings)
     found = [
         _one_system(str(system), part, base, evidence, settings)
-        for (system,), part in told.group_by("system", maintain_order=True)
+        for (system,), part in answered.group_by("system", maintain_order=True)
     ]
     faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
     absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
@@ -123,10 +123,10 @@ def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:
 
 
 def _warnings(tables: dict[str, pl.DataFrame]) -> list[str]:
-    told = [
+    lines = [
         f"{r['system']}: {r['fault']} ({r['count']} times, first {r['example']})"
         for r in tables["faults"].iter_rows(named=True)
     ]
     absent = tables["missing"].group_by("technique", "why", maintain_order=True).len()
-    told += [f"not measured: {technique}: {why}" for technique, why, _ in absent.iter_rows()]
-    return told
+    lines += [f"not measured: {technique}: {why}" for technique, why, _ in absent.iter_rows()]
+    return lines

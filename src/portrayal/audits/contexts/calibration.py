@@ -189,7 +189,7 @@ def _planted(people: int, runs: int, seed: int) -> list[dict[str, Any]]:
         power = float(np.mean([(each[test].get("p") or 1.0) <= 0.05 for each in rows]))
         covered = _covered([each[test] for each in rows], truth[test]) if test in truth else None
         size = truth.get(test, world.expectancy)
-        found.append(_condition_row(people, round(size, 4), test, runs, rejected=power, covered=covered))
+        found.append(_condition_row(people, size, test, runs, rejected=power, covered=covered))
     return found
 
 

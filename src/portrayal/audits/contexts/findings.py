@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.stats.multiplicity import decided
+from portrayal.report.words import estimate, interval, p_value
+from portrayal.stats.multiplicity import is_significant
 
 Row = Mapping[str, Any]
 
@@ -48,13 +49,12 @@ def _clear(row: Row) -> bool:
 
 
 def _ends(row: Row) -> str:
-    if row["low"] is None:
-        return f"{row['value']:.2f}"
-    return f"{row['value']:.2f}, 95% interval {row['low']:.2f} to {row['high']:.2f}"
+    ends = row["value"], row["low"], row["high"]
+    return estimate(*ends) if row["low"] is None else f"{estimate(*ends)}, 95% interval {interval(*ends)}"
 
 
 def _corrected(row: Row) -> str:
-    return "" if row["p_adjusted"] is None else f"; corrected p = {row['p_adjusted']:.2g}"
+    return "" if row["p_adjusted"] is None else f"; corrected p {p_value(row['p_adjusted'])}"
 
 
 def _congruence(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
@@ -103,7 +103,7 @@ def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
             f" {poorest['group'].split(' | ')[0]} ({_ends(poorest)}).",
             poorest["row"],
         )
-    dependent = [row for row in _rows(table, "recognition_independence") if decided(row)]
+    dependent = [row for row in _rows(table, "recognition_independence") if is_significant(row)]
     if dependent:
         strongest = max(dependent, key=lambda row: abs(row["value"]))
         yield (
@@ -133,7 +133,7 @@ def _where(place: str) -> str:
 def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
     """Question 4: whose descriptions change."""
     tested = [row for row in _rows(table, "distance_anova") if row["p"] is not None]
-    certain = [row for row in tested if decided(row)]
+    certain = [row for row in tested if is_significant(row)]
     if certain:
         strongest = max(certain, key=lambda row: row["value"])
         place, factor = strongest["group"].split(" | ")
@@ -146,7 +146,7 @@ def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
         strongest = min(tested, key=lambda row: row["p"])
         yield (
             f"{system} shows no difference between groups in how far its descriptions change that survives correction"
-            f" ({len(tested)} tests; the smallest uncorrected p is {strongest['p']:.2g}).",
+            f" ({len(tested)} tests; the smallest uncorrected p is {p_value(strongest['p'])}).",
             strongest["row"],
         )
 

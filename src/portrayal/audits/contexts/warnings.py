@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from portrayal.report.words import percent
+
 
 def warnings_of(
     results: pl.DataFrame, unusable: Sequence[tuple[str, str]], factors: Sequence[str]
@@ -49,6 +51,6 @@ def _low_coverage(results: pl.DataFrame) -> list[str]:
         (pl.col("measure") == "coverage") & (pl.col("group") == "known") & (pl.col("value") < 0.8)
     )
     return [
-        f"The typology knows {value:.0%} of {system}'s tags; the others wait in reviews.csv."
+        f"The typology knows {percent(value)} of {system}'s tags; the others wait in reviews.csv."
         for system, value in rows.select("system", "value").iter_rows()
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.report.words import estimate, interval, percent
 from portrayal.runs.audit import Finding, Measured
 
 
@@ -33,7 +34,7 @@ def _slopes(rows: pl.DataFrame, poles: list[str]) -> Iterator[Finding]:
 def _flips(rows: pl.DataFrame) -> Iterator[Finding]:
     for row in rows.filter(pl.col("measure") == "any_flip").iter_rows(named=True):
         sentence = (
-            f"For {row['system']}, {row['value']:.0%} of {row['n']} source images get another label somewhere along "
+            f"For {row['system']}, {percent(row['value'])} of {row['n']} source images get another label somewhere along "
             f"{row['group']}, with nothing else changed."
         )
         yield Finding(sentence, row["place"])
@@ -45,8 +46,8 @@ def _sentence(row: dict[str, Any], poles: list[str]) -> str:
     ends = (
         gender if row["group"] == "gender" else tuple(f"is moved towards the pole {pole!r}" for pole in poles)
     )
-    interval = f"95% interval {row['low']:+.2f} to {row['high']:+.2f}, {row['n']} source images"
+    slope = row["value"], row["low"], row["high"]
     return (
         f"{row['system']} gives {row['contrast']!r} more often as a face {ends[row['value'] > 0]}: "
-        f"slope {row['value']:+.2f} of its rate at the centre per unit ({interval})."
+        f"slope {estimate(*slope)} of its rate at the centre per unit (95% interval {interval(*slope)}, {row['n']} source images)."
     )

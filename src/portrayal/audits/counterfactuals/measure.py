@@ -17,27 +17,29 @@ from portrayal.tables import results
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, and put failed manipulation checks at the top."""
-    told = evidence.inputs
-    method = told.get("method", "benjamini-hochberg")
-    options = Options(settings.cluster, told.get("repeats", 1), settings.draws, evidence.seed, method=method)
+    inputs = evidence.inputs
+    method = inputs.get("method", "benjamini-hochberg")
+    options = Options(
+        settings.cluster, inputs.get("repeats", 1), settings.draws, evidence.seed, method=method
+    )
     rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
     tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
-    checks = told.get("checks")
+    checks = inputs.get("checks")
     tables |= {} if checks is None else {"checks": checks}
-    tables |= {"left_out": told.get("left_out", _nothing())}
-    world = world_rows(tables["labels"], told["shares"], told["search"], settings.poles)
+    tables |= {"left_out": inputs.get("left_out", _nothing())}
+    world = world_rows(tables["labels"], inputs["shares"], inputs["search"], settings.poles)
     extra = results([*world, *check_rows(checks)], audit="counterfactuals")
-    warnings = [*_top(told), *warnings, *_left_out(tables["left_out"])]
-    pictures = {name: value for name, value in told.items() if name.startswith("strip_")}
+    warnings = [*_top(inputs), *warnings, *_left_out(tables["left_out"])]
+    pictures = {name: value for name, value in inputs.items() if name.startswith("strip_")}
     return Measured(pl.concat([rows, extra]), tables, warnings, pictures=pictures)
 
 
-def _top(told: Mapping[str, Any]) -> list[str]:
+def _top(inputs: Mapping[str, Any]) -> list[str]:
     """Return what stands first in a report: checks that failed or were not done."""
     from portrayal.vision.faces.checks import failures
 
-    if "checks" in told:
-        return failures(told["checks"])
+    if "checks" in inputs:
+        return failures(inputs["checks"])
     return ["The series were made elsewhere: no manipulation check was done here."]
 
 

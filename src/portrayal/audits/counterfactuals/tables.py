@@ -19,6 +19,7 @@ from portrayal.audits.counterfactuals.measures.world import (
 )
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.section import file_name
+from portrayal.report.words import number
 from portrayal.runs.audit import Measured, ReportTable
 from portrayal.stats.estimate import Estimate
 
@@ -173,7 +174,7 @@ def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
     )
     parts = [
         ("representation", line.intercept, line.intercept_error,
-         f"under 0: under-represented; where half the workforce are women the line gives {line.share_at(0.5):.3f}"),
+         f"under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
         ("exaggeration", line.slope, line.slope_error,
          "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip

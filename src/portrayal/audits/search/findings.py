@@ -11,7 +11,7 @@ from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.words import estimate, interval, listed, p_value, plural
 from portrayal.runs.audit import Finding, Measured, ReportTable
-from portrayal.stats.multiplicity import decided, judged_p
+from portrayal.stats.multiplicity import corrected_p, is_significant
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
@@ -37,21 +37,21 @@ VALIDITY = (
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
     """Return what is clear of each system, which show no clear difference, what variants changed, and how the ruler did."""
     rows = measured.results.with_row_index("row")
-    told = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
-    if told.is_empty():
-        told = rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value")
-    first = told["group"].first() if told.height else None
-    shown = told.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
+    compared = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
+    if compared.is_empty():
+        compared = rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value")
+    first = compared["group"].first() if compared.height else None
+    shown = compared.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
     changed = rows.filter(pl.col("measure") == "gsr_change", pl.col("group") == first).drop_nulls("value")
     slopes = {
         (row["system"], row["group"]): row["value"]
         for row in rows.filter(measure="gsr").iter_rows(named=True)
     }
     changes = [Finding(_change(row, slopes), row["row"]) for row in changed.iter_rows(named=True)]
-    return _told(list(shown)) + changes + _checked(rows)
+    return _of_systems(list(shown)) + changes + _checked(rows)
 
 
-def _told(rows: list[dict[str, Any]]) -> list[Finding]:
+def _of_systems(rows: list[dict[str, Any]]) -> list[Finding]:
     """Write one sentence per clear system and one for all that are not."""
     say = {"gsr_difference": _difference, "gsr": _absolute}
     made = [Finding(say[row["measure"]](row), row["row"]) for row in rows if _clear(row)]
@@ -90,7 +90,7 @@ def _difference(row: dict[str, Any]) -> str:
     return (
         f"{row['system']} ranks documents {way} what the relevant documents bring along: its GSR less "
         "the perfect system's is "
-        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(judged_p(row))}), measured with "
+        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(corrected_p(row))}), measured with "
         f"{row['group']}."
     )
 
@@ -100,7 +100,7 @@ def _absolute(row: dict[str, Any]) -> str:
     way = "along" if row["value"] > 0 else "against"
     return (
         f"{row['system']} ranks documents {way} the gender of the query: GSR {number} {ends} "
-        f"({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(judged_p(row))}), measured with {row['group']}; there "
+        f"({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(corrected_p(row))}), measured with {row['group']}; there "
         "are no judgments to compare with."
     )
 
@@ -138,7 +138,7 @@ def _checked(rows: pl.DataFrame) -> list[Finding]:
 
 def _clear(row: dict[str, Any]) -> bool:
     """Whether the interval leaves out zero and the corrected p is under 5%."""
-    return row["low"] is not None and not row["low"] <= 0 <= row["high"] and decided(row)
+    return row["low"] is not None and not row["low"] <= 0 <= row["high"] and is_significant(row)
 
 
 def _grid(measured: Measured) -> ReportTable:

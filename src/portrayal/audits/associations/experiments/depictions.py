@@ -86,13 +86,13 @@ def images_of(evidence: Evidence) -> pl.DataFrame:
     """
     asked = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
     is_outcome = pl.col("label").str.starts_with("outcome:")
-    told = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")
+    outcome = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")
     seen = pl.col("label").filter(~is_outcome)
     blocked = pl.col("status").is_in(["refused", "filtered"]).any()
     return (
         asked.group_by("system", "stimulus", "repeat", "occupation", "group")
         .agg(
-            outcome=pl.when(blocked).then(pl.lit("blocked")).otherwise(told),
+            outcome=pl.when(blocked).then(pl.lit("blocked")).otherwise(outcome),
             label=pl.when(seen.n_unique() > 1).then(pl.lit("several")).otherwise(seen.first()),
         )
         .sort("system", "stimulus", "repeat")

@@ -19,7 +19,7 @@ from portrayal.report.words import interval, number
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, say_each
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import decided
+from portrayal.stats.multiplicity import is_significant
 
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
 VALIDITY = (
@@ -105,7 +105,7 @@ def _sentence(row: dict[str, Any]) -> str:
     condition, _, baseline = row["contrast"].partition(" / ")
     figures = f"{number(row['value'], 2)} times as often {interval(row['value'], row['low'], row['high'])}"
     who = f"people in the {condition} condition"
-    if not decided(row):
+    if not is_significant(row):
         return f"{row['system']}: no evidence that it names the {row['group']} of {who} more or less often ({figures})."
     way = "less" if row["value"] < 1 else "more"
     return f"{row['system']} speaks {way} of the {row['group']} that {who} show: {figures} as in {baseline}."

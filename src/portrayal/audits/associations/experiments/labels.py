@@ -19,7 +19,7 @@ from portrayal.report.words import interval, number
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import decided
+from portrayal.stats.multiplicity import is_significant
 from portrayal.stats.raters import agreement
 from portrayal.tables import read_table
 
@@ -120,7 +120,7 @@ def _findings(measured: Measured, settings: LabelSettings) -> list[Finding]:
 def _sentence(row: dict[str, Any]) -> str:
     group, _, base = row["contrast"].partition(" - ")
     ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])} in share"
-    if not decided(row):
+    if not is_significant(row):
         return f"{row['system']}: no evidence that images prompted with {group} and {base} differ in sexualised labels ({ends})."
     harmed = group if row["value"] > 0 else base
     return f"{row['system']} sexualises images prompted with {harmed} more often: {group} - {base} = {ends}."

@@ -24,7 +24,7 @@ from portrayal.report.words import interval, number
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import decided
+from portrayal.stats.multiplicity import is_significant
 from portrayal.tables import check_stimuli
 
 # Section 4.2 of the paper.
@@ -152,7 +152,7 @@ def _sentence(row: dict[str, Any]) -> str:
     condition, _, baseline = row["contrast"].partition(" - ")
     ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
     where = f"{row['system']}'s similarity with the emotion shown"
-    if not decided(row):
+    if not is_significant(row):
         return f"No evidence that {where} rests more or less on the {row['group']} in {condition} than in {baseline} ({ends})."
     way = "more" if row["value"] > 0 else "less"
     return f"{where} rests {way} on the {row['group']} in {condition} than in {baseline}: {ends} of the map's mass."

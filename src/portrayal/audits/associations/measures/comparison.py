@@ -9,6 +9,7 @@ import numpy as np
 from portrayal.audits.associations.measures.effect import effect_size
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.errors import PortrayalError
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.permutation import Permutation, two_sample, within_clusters
 
@@ -37,7 +38,7 @@ def compare(
     drawn = f"studentised bootstrap of {resampled if people is None else 'people, attributes fixed'}"
     notes = [
         tested,
-        f"ddof={ddof} (ddof={1 - ddof}: d = {effect_size(x, y, 1 - ddof):.4f})",
+        f"ddof={ddof} (ddof={1 - ddof}: d = {number(effect_size(x, y, 1 - ddof), 4)})",
         f"95% interval: {drawn}; estimand: d in the population these were drawn from",
         *_cautions(effect_size(x, y, ddof), _units(x, y, people)),
     ]
@@ -83,7 +84,7 @@ def _tested(
     if people is None:
         return free.p, _test_words(free, options["alternative"], "")
     test, design = by_person(x, y, people, **options)
-    beside = f"unpaired p = {free.p:.4g} ({free.method}, as in the paper)"
+    beside = f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
     return test.p, f"{_test_words(test, options['alternative'], design)}; {beside}"
 
 

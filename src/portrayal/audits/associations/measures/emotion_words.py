@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.report.words import percent
 from portrayal.stats.permutation import sign_flip
 from portrayal.stats.rates import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
@@ -202,7 +203,7 @@ def _lone_person(both: pl.DataFrame) -> str:
     for column in ("count", "count_base"):
         if both[column].sum() and both[column].to_numpy().max() > both[column].to_numpy().sum() / 2:
             share = both[column].to_numpy().max() / both[column].to_numpy().sum()
-            return f"; one person has {100 * share:.0f}% of the occurrences of one condition"
+            return f"; one person has {percent(share)} of the occurrences of one condition"
     return ""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.proportions import corrected_share
 
@@ -48,7 +49,7 @@ def corrected_rate(hits: int, n: int, validation: pl.DataFrame, draws: int = 400
     centre = {rater: corrected_share(hits / n, *point) for rater, (point, _) in rulers.items()}
     samples = [_draw(hits, n, ruler, rng, draws) for _, ruler in rulers.values()]
     low, high = np.nanquantile(np.concatenate(samples), [0.025, 0.975])
-    raters = ", ".join(f"{rater} {point[0]:.2f}" for rater, (point, _) in rulers.items())
+    raters = ", ".join(f"{rater} {number(point[0])}" for rater, (point, _) in rulers.items())
     note = f"corrected for the detector's under-count; its sensitivity against {raters}; {known}"
     value = float(np.mean(list(centre.values())))
     return Estimate(value, float(low), float(high), n=n, unit="share", note=note)

@@ -48,8 +48,8 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     The false-alarm figure is that of the techniques that are tests: a count that a perfect reader would not make has no
     level of 5%.
     """
-    told = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist(), wordnet.load)
-    conditions = [_condition(key, [run[key] for run in told]) for key in HEADLINES]
+    found = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist(), wordnet.load)
+    conditions = [_condition(key, [run[key] for run in found]) for key in HEADLINES]
     tests = [row["false alarms"] for row in conditions if row["found by"] == TEST]
     power, coverage = (float(np.mean([row[name] for row in conditions])) for name in ("power", "coverage"))
     return Calibration("captions", float(np.mean(tests)), power, coverage, runs, seed, conditions)
@@ -87,7 +87,7 @@ def _condition(key: str, runs: Sequence[Run]) -> dict[str, Any]:
         "found by": HEADLINES[key].rule,
         "runs": len(runs),
         "false alarms": alarms,
-        "planted": round(planted_truth(key).value, 4),
+        "planted": planted_truth(key).value,
         "power": hits,
         "coverage": covered,
     }

@@ -36,35 +36,35 @@ def truth(name: str, rate: float) -> Truth:
 
 def share(name: str, rate: float, flag: Flag, among: Flag = lambda case: True) -> float:
     """Return the share of a phantom's captions that are flagged, among some of them."""
-    told = [case for case in cases(name, rate) if among(case)]
-    return sum(case.probability for case in told if flag(case)) / sum(case.probability for case in told)
+    chosen = [case for case in cases(name, rate) if among(case)]
+    return sum(case.probability for case in chosen if flag(case)) / sum(case.probability for case in chosen)
 
 
 def omitted_difference(rate: float) -> float:
     """Return the share of people with darker skin not mentioned minus that of people with lighter skin."""
 
     def omitted(skin: str) -> float:
-        told = "people not mentioned"
-        return share(told, rate, lambda case: case.said.person is None, lambda case: case.scene.skin == skin)
+        name = "people not mentioned"
+        return share(name, rate, lambda case: case.said.person is None, lambda case: case.scene.skin == skin)
 
     return omitted("darker") - omitted("lighter")
 
 
 def tuple_distance(name: str, rate: float, kind: str, human: bool = False) -> float:
     """Return the summed squared differences of the genders' shares of captions with each tuple."""
-    told = [case for case in cases(name, rate, human) if case.said.person is not None]
+    mentioned = [case for case in cases(name, rate, human) if case.said.person is not None]
     counts = {
-        gender: _tuple_shares((case for case in told if case.scene.gender == gender), kind)
+        gender: _tuple_shares((case for case in mentioned if case.scene.gender == gender), kind)
         for gender in ("female", "male")
     }
     both = counts["female"].keys() | counts["male"].keys()
     return sum((counts["female"].get(t, 0.0) - counts["male"].get(t, 0.0)) ** 2 for t in both)
 
 
-def _tuple_shares(told: Iterable[Case], kind: str) -> dict[tuple, float]:
+def _tuple_shares(mentioned: Iterable[Case], kind: str) -> dict[tuple, float]:
     """Share of captions with each tuple, people written as 'person' and undescribed."""
     total, found = 0.0, defaultdict[tuple, float](float)
-    for case in told:
+    for case in mentioned:
         total += case.probability
         said = graph(changed(case.said, person="person", adjective=""))
         for each in set(getattr(said, f"{kind}s")):

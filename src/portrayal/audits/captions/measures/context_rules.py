@@ -100,7 +100,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         found = {rule.name: _broken(rule, stages, stage) for rule in kept}
         for rule in kept:
             rows += _rule_rows(rule, stages, stage, found[rule.name])
-            cases += word_cases(TECHNIQUE.key, found[rule.name], stage, f"{rule.name} ({rule.stand_in})")
+            cases += word_cases(TECHNIQUE, found[rule.name], stage, f"{rule.name} ({rule.stand_in})")
         rows += [_left_out_row(rule, stages, stage) for rule in skipped]
         rows += _any_rows(stages, stage, found, skipped)
         left_out += [_left_out(rule, stage) for rule in skipped]

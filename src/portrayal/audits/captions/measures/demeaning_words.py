@@ -101,21 +101,13 @@ def readings(
 def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
     certainty = pl.col(LOWER).cast(pl.Float64) + pl.col(ESTIMATE) + pl.col(UPPER)
     found = read.filter(pl.col(UPPER)).with_columns((certainty / 3).alias("score"))
-    return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": r["image"],
-            "caption": r["caption"],
-            "tuple": " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part),
-            "reason": {3: "listed in every sense", 2: "listed in its most common sense"}.get(
-                round(3 * r["score"]), "listed in some sense"
-            ),
-            "group": None,
-            "score": r["score"],
-        }
-        for r in found.iter_rows(named=True)
-    ]
+    reasons = ("listed in some sense", "listed in its most common sense", "listed in every sense")
+    cases = []
+    for r in found.iter_rows(named=True):
+        words = " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part)
+        reason = reasons[r[ESTIMATE] + r[LOWER]]
+        cases.append(TECHNIQUE.case(stage, r["image"], r["caption"], reason, words, score=r["score"]))
+    return cases
 
 
 TECHNIQUE = Technique(

@@ -3,11 +3,11 @@
 The paper gives each in one sentence; the technique is ours. Each of the three kinds of tuples has a share of captions
 for every group (`tuple_counts`). The distance is the sum over tuples of the squared difference of the shares, less what
 chance adds to it (`portrayal.stats.squared_distance`): a distance of 0.16 is as if one tuple alone were said in 40 of
-100 captions more of one group. Its p is that of the largest standardised difference of any tuple, groups dealt at
-random over images, because differences gather in few tuples.
+100 captions more of one group. Its p is that of the largest standardised difference of any tuple, groups permuted
+over images, because differences gather in few tuples.
 
 (4) takes the distance at one stage minus that at another, over the same images. Its p asks whether the system changes
-any tuple's share more for one group than for the other, again with groups dealt at random. That is not quite what the
+any tuple's share more for one group than for the other, again with groups permuted. That is not quite what the
 interval says: a system that widens one difference and narrows another of the same size has a small p and no change of
 the distance. A test of the distance alone would be far too cautious where neither stage has a difference.
 """
@@ -20,18 +20,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
 from portrayal.audits.captions.measures.stages import STAGES, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, same_images
-from portrayal.audits.captions.measures.tuple_differences import differing_tuples
-from portrayal.stats.dealt_groups import largest_difference_p
+from portrayal.report.words import percent
+from portrayal.stats.max_t import column_moments, max_t_p
+from portrayal.stats.multiplicity import adjust
 from portrayal.stats.squared_distance import LEAST_ROWS, squared_distance
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+MOST = 30  # tuples listed that differ between two groups
 UNIT = "summed squared differences of shares"
 
 
@@ -45,9 +48,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
             flags = _flags(stages, axis, first, second, counted[KINDS[0]].images)
             if not kept or not _enough(flags):
                 continue
-            tested = largest_difference_p(
-                [c.matrix for c in kept.values()], flags, options.permutations, options.seed
-            )
+            tested = max_t_p([c.matrix for c in kept.values()], flags, options.permutations, options.seed)
             for (kind, counts), p in zip(kept.items(), tested, strict=True):
                 rows.append(_distance_row(counts, flags, p, stages, stage, kind, axis, (first, second)))
                 name = f"{kind}s that differ ({stage}, {first} and {second})"
@@ -111,7 +112,7 @@ def _distance_row(
         axis=axis,
         contrast=f"{pair[0]} and {pair[1]}",
         unit=UNIT,
-        note=f"above chance; as if one tuple alone were said in {alone:.1%} of captions more of one group; p of the"
+        note=f"above chance; as if one tuple alone were said in {percent(alone, 1)} of captions more of one group; p of the"
         f" largest difference by permutation; {axis} assigned by {stages.assigned_by(axis)}; technique of this project",
     )
 
@@ -128,7 +129,7 @@ def _change_rows(
     if not _enough(flags):
         return []
     changes = [change(now, then) for now, then in both.values()]
-    tested = largest_difference_p(changes, flags, options.permutations, options.seed)
+    tested = max_t_p(changes, flags, options.permutations, options.seed)
     return [
         _change_row(now, then, moved, flags, p, other, kind, axis, pair)
         for (kind, (now, then)), moved, p in zip(both.items(), changes, tested, strict=True)
@@ -163,6 +164,43 @@ def _change_row(
         note=f"above zero: the system widens the difference; the stages differ in {changed} images; p of a change that"
         " differs between the groups, by permutation; technique of this project",
     )
+
+
+def differing_tuples(
+    counts: Counts, flags: np.ndarray, pair: tuple[str, str], most: int = MOST
+) -> pl.DataFrame:
+    """Return the tuples with the largest differences in the share of captions, Holm-corrected over all tuples.
+
+    The interval is Welch's.
+    """
+    from scipy import stats
+
+    first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]
+    mean_a, var_a = _moments(first)
+    mean_b, var_b = _moments(second)
+    gap, error = mean_a - mean_b, np.sqrt(var_a / first.shape[0] + var_b / second.shape[0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(error > 0, gap / error, 0.0)
+    half = stats.norm.ppf(0.975) * error
+    table = pl.DataFrame(
+        {
+            "tuple": counts.tuples,
+            pair[0]: mean_a,
+            pair[1]: mean_b,
+            "difference": gap,
+            "low": gap - half,
+            "high": gap + half,
+            "p_adjusted": adjust(2 * stats.norm.sf(np.abs(z))),
+        }
+    )
+    order = np.argsort(-np.abs(z), kind="stable")[:most]
+    return table[order]
+
+
+def _moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    rows = matrix.shape[0]
+    mean, variance = column_moments(matrix)
+    return mean, variance * rows / max(rows - 1, 1)
 
 
 TECHNIQUE = Technique(

@@ -8,6 +8,7 @@ from collections import Counter
 import polars as pl
 
 from portrayal.audits.captions.measures.stages import Stages
+from portrayal.report.words import percent
 
 _WORD = re.compile(r"[a-z']+")
 
@@ -37,6 +38,6 @@ def sentence(stages: Stages, stage: str) -> str:
 def _sentence(stages: Stages, stage: str) -> str:
     found = diversity(stages, stage)
     return (
-        f"diversity: {found['distinct']:.1%} of {found['captions']} captions are distinct, "
+        f"diversity: {percent(found['distinct'], 1)} of {found['captions']} captions are distinct, "
         f"{found['words']} different words"
     )

@@ -47,9 +47,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stage == truth:
             continue
-        told = fates(stages, stage, truth)
-        for axis, group, part in _by_group(told, artifacts):
-            rows += _rows(part, told, stages, stage, truth, axis, group)
+        things = fates(stages, stage, truth)
+        for axis, group, part in _by_group(things, artifacts):
+            rows += _rows(part, things, stages, stage, truth, axis, group)
             cases += lost_cases(TECHNIQUE, stage, part, 1.0)
         more_rows, more_cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
         rows += more_rows
@@ -67,8 +67,8 @@ def _artifacts(options: Options) -> pl.DataFrame:
     )
 
 
-def _by_group(told: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    of_groups = told.join(artifacts, on="synset")
+def _by_group(things: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    of_groups = things.join(artifacts, on="synset")
     for (axis, group), part in of_groups.group_by("axis", "group", maintain_order=True):
         yield str(axis), str(group), part
 
@@ -114,7 +114,7 @@ def _near(synset: str) -> frozenset[str]:
 
 
 def _rows(
-    part: pl.DataFrame, told: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
+    part: pl.DataFrame, things: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
 ) -> list[dict[str, Any]]:
     note = "artifacts of the list for this group; technique of this project"
     about = {"axis": axis, "group": group, "note": note}
@@ -122,7 +122,7 @@ def _rows(
     for quantity in (REPLACED, ABSENT):
         share = mean_share(_per_image(part, pl.col("fate") == quantity))
         rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share of artifacts", **about))
-    gap = clustered_mean(excess(part, told))
+    gap = clustered_mean(excess(part, things))
     return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, unit="difference of shares", **about)]
 
 
@@ -130,11 +130,11 @@ def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:
     return part.group_by("image", maintain_order=True).agg(flag.mean().alias("value"))["value"].to_numpy()
 
 
-def excess(part: pl.DataFrame, told: pl.DataFrame) -> np.ndarray:
+def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
     """Return per image the share of artifacts not recognised minus that of the other things in it."""
     lost = (pl.col("fate") != RECOGNISED).mean()
     own = part.group_by("image").agg(lost.alias("own"))
-    others = told.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
+    others = things.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
     other = others.group_by("image").agg(lost.alias("other"))
     # Sorted, so that a sum's last bit is the same every time.
     both = own.join(other, on="image").sort("image")

@@ -147,18 +147,10 @@ def _per_image(table: pl.DataFrame, fate: str) -> Mapping[str, float]:
 def lost_cases(technique: Technique, stage: str, table: pl.DataFrame, most: float) -> list[dict[str, Any]]:
     """Return the words that were lost, those replaced first; `most` is their score, and absent ones have half a point less."""
     lost = table.filter(pl.col("fate") != RECOGNISED)
-    return [
-        {
-            "technique": technique.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": word,
-            "reason": f"'{word}' is {fate}",
-            "group": group,
-            "score": most if fate == REPLACED else most - 0.5,
-        }
-        for image, number, word, group, fate in lost.select(
-            "image", "caption", "word", "group", "fate"
-        ).iter_rows()
-    ]
+    cases = []
+    for image, number, word, group, fate in lost.select(
+        "image", "caption", "word", "group", "fate"
+    ).iter_rows():
+        score = most if fate == REPLACED else most - 0.5
+        cases.append(technique.case(stage, image, number, f"'{word}' is {fate}", word, group, score))
+    return cases

@@ -25,16 +25,16 @@ def measure(stages: Stages, options: Options) -> Outcome:
         if not stages.has(stage):
             continue
         for axis in sorted(set(words["axis"]) & set(stages.axes())):
-            told = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
-            about = set(told["image"])
+            described = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
+            about = set(described["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
-                flagged = told.filter(pl.col("outcome") == quantity)
+                flagged = described.filter(pl.col("outcome") == quantity)
                 values = {i: v for i, v in shares(stages, stage, flagged).items() if i in about}
                 found = by_group(
                     TECHNIQUE, quantity, stages, stage, None, values, "share of captions", overall=False
                 )
                 rows += [r for r in found if r["axis"] == axis]
-            cases += _cases(told, stage)
+            cases += _cases(described, stage)
     missing = "" if rows else TECHNIQUE.missing
     return Outcome(rows, cases_table(cases), missing=missing)
 
@@ -71,19 +71,11 @@ def _says(terms: list[str]) -> pl.Expr:
     return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
 
 
-def _cases(told: pl.DataFrame, stage: str) -> list[dict]:
-    wrong = told.filter(pl.col("outcome") == WRONG)
+def _cases(described: pl.DataFrame, stage: str) -> list[dict]:
+    wrong = described.filter(pl.col("outcome") == WRONG)
+    reason = "annotated {}, described with words of another group"
     return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": "",
-            "reason": f"annotated {group}, described with words of another group",
-            "group": group,
-            "score": 1.0,
-        }
+        TECHNIQUE.case(stage, image, number, reason.format(group), group=group)
         for image, number, group in wrong.select("image", "caption", "group").iter_rows()
     ]
 

@@ -47,9 +47,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
                 UPPER,
                 note,
             )
-        cases += word_cases(
-            TECHNIQUE.key, said, stage, "'{word}' stands as a noun: the person is reduced to it"
-        )
+        cases += word_cases(TECHNIQUE, said, stage, "'{word}' stands as a noun: the person is reduced to it")
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

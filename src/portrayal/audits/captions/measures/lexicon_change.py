@@ -47,8 +47,8 @@ def words_changed(name: str, path: Path, show: bool = False) -> pl.DataFrame:
     rows = [("added", term) for term in sorted(after - before)]
     rows += [("removed", term) for term in sorted(before - after)]
     hide = name == "demeaning" and not show
-    told = [(what, mask(term) if hide else term) for what, term in rows]
-    return pl.DataFrame(told, schema={"change": pl.String, "term": pl.String}, orient="row")
+    shown = [(what, mask(term) if hide else term) for what, term in rows]
+    return pl.DataFrame(shown, schema={"change": pl.String, "term": pl.String}, orient="row")
 
 
 def _rows(technique: str, stages: Stages, options: Options) -> pl.DataFrame:

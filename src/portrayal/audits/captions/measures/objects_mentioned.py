@@ -27,6 +27,7 @@ from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.logistic import effective_parameters, fit
 from portrayal.stats.multiplicity import adjust
@@ -83,14 +84,14 @@ def effects_of(
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
     found = []
-    for number, synset in enumerate(types):
-        present = np.flatnonzero(design[:, number] > 0)
+    for place, synset in enumerate(types):
+        present = np.flatnonzero(design[:, place] > 0)
         outcome = np.array([synset in said.get(images[i], ()) for i in present], dtype=bool)
         matrix = np.column_stack([design[present], group[present]])
         effect = one_effect(synset, matrix, outcome, options)
         found += [effect] if effect else []
         if progress is not None:
-            progress(number + 1, len(types))
+            progress(place + 1, len(types))
     return sorted(found, key=lambda effect: -effect.accuracy)
 
 
@@ -201,8 +202,8 @@ def _effect_note(effect: Effect, assigned: str) -> str:
         f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
     )
     return (
-        f"{ends}; over splits {effect.splits.low:.3f} to {effect.splits.high:.3f}"
-        f" (the paper's, too narrow); p by a score test; test accuracy {effect.accuracy:.3f}; {assigned}"
+        f"{ends}; over splits {number(effect.splits.low)} to {number(effect.splits.high)}"
+        f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {assigned}"
     )
 
 

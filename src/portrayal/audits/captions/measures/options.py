@@ -15,7 +15,7 @@ PERSON_AREA = 0.10  # section 4.2.2
 
 @dataclass(frozen=True)
 class Options:
-    """What the techniques may be told."""
+    """What a study may set for the techniques."""
 
     threshold: float = THRESHOLD
     same_object: float = SAME_OBJECT

@@ -73,6 +73,20 @@ class Technique:
         """The name in the Results table."""
         return f"{self.harm}: {self.name}"
 
+    def case(
+        self,
+        stage: str,
+        image: str,
+        caption: int,
+        reason: str,
+        words: str = "",
+        group: str | None = None,
+        score: float = 1.0,
+    ) -> dict[str, Any]:
+        """Return a case for somebody to read; `words` is what the caption says, `score` ranks cases."""
+        place = {"technique": self.key, "stage": stage, "image": image, "caption": caption}
+        return {**place, "tuple": words, "reason": reason, "group": group, "score": score}
+
 
 def row(
     technique: Technique, quantity: str, stage: str, truth: str | None, found: Estimate, **columns: Any
@@ -161,18 +175,9 @@ def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 
-def word_cases(technique: str, said: pl.DataFrame, stage: str, reason: str) -> list[dict[str, Any]]:
+def word_cases(technique: Technique, said: pl.DataFrame, stage: str, reason: str) -> list[dict[str, Any]]:
     """Return one case for each word of `said` (image, caption, word); `{word}` in the reason stands for it."""
     return [
-        {
-            "technique": technique,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": word,
-            "reason": reason.replace("{word}", word),
-            "group": None,
-            "score": 1.0,
-        }
+        technique.case(stage, image, number, reason.replace("{word}", word), word)
         for image, number, word in said.select("image", "caption", "word").iter_rows()
     ]

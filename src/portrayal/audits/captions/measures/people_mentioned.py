@@ -31,6 +31,7 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_LABELS,
     Stages,
 )
+from portrayal.report.words import percent
 
 QUANTITY = "person not mentioned"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
@@ -110,7 +111,7 @@ def _note(stages: Stages, stage: str, truth: str, options: Options) -> str:
 
 def _basis(truth: str, options: Options) -> str:
     if truth == HUMAN_LABELS:
-        return f"images whose person boxes together cover over {options.person_area:.0%}"
+        return f"images whose person boxes together cover over {percent(options.person_area)}"
     return "people the human captions mention; whether they are worth mentioning is not known"
 
 
@@ -119,16 +120,9 @@ def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
     mentioned = set(people_mentioned(stages, stage).iter_rows())
     counts = caption_counts(stages, stage)
     return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": stage,
-            "image": image,
-            "caption": number,
-            "tuple": "",
-            "reason": "a person is depicted and not mentioned",
-            "group": None,
-            "score": areas.get(image, 0.0),
-        }
+        TECHNIQUE.case(
+            stage, image, number, "a person is depicted and not mentioned", score=areas.get(image, 0.0)
+        )
         for image in values
         for number in range(counts[image])
         if (image, number) not in mentioned

@@ -24,13 +24,13 @@ from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_gr
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.curve_area import Fold, area_interval, area_over_folds
+from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
 
 LOOKS = "looks predict the group term"
 FOLDS = 5
-DEALS = 199  # random deals of the terms that give the p
-DEALS_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
+PERMUTATIONS = 199  # of the terms over the images, which give the p
+PERMUTED_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
 OUTCOMES_AT_ONCE = 400_000
 CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
@@ -79,7 +79,7 @@ def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np
     return matrix, names
 
 
-def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
+def stratified_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
     """Return the fold of each image; folds hold both outcomes alike."""
     rng = np.random.default_rng(seed)
     fold = np.zeros(len(outcome), dtype=int)
@@ -92,9 +92,9 @@ def dealt_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
 def _looks_row(
     matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
 ) -> dict[str, Any]:
-    area = area_over_folds(out_of_fold(matrix, [outcome], seed)[0])
+    area = auc_over_folds(out_of_fold(matrix, [outcome], seed)[0])
     chance = _chance(matrix, outcome, seed)
-    above = area_interval(area, chance.learning).map(lambda end: end - 0.5)
+    above = auc_interval(area, chance.learning).map(lambda end: end - 0.5)
     return row(
         PREDICTED,
         LOOKS,
@@ -104,22 +104,22 @@ def _looks_row(
         axis=axis,
         group=group,
         unit="area under the curve minus one half",
-        note=f"{matrix.shape[1]} characteristics; one-sided p from dealt terms; {axis} assigned by {stages.assigned_by(axis)};"
+        note=f"{matrix.shape[1]} characteristics; one-sided p by permuting terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
     )
 
 
 def _p(area: float, chance: Chance) -> float:
-    """One-sided; t, because centre and spread are themselves known from `DEALS` deals only.
+    """One-sided; t, because centre and spread are themselves known from `PERMUTATIONS` permutations only.
 
-    Dealt areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
+    Permuted areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
     expansion takes that out. It was made for moderate values and is held beyond three spreads.
     """
     from scipy import stats
 
-    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / DEALS))
+    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / PERMUTATIONS))
     z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
-    return float(stats.t.sf(z, DEALS - 1))
+    return float(stats.t.sf(z, PERMUTATIONS - 1))
 
 
 def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
@@ -127,7 +127,7 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
 
     The models of all outcomes and folds are fitted together.
     """
-    folds = [dealt_folds(outcome, seed) for outcome in outcomes]
+    folds = [stratified_folds(outcome, seed) for outcome in outcomes]
     weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
     margins = fit(
         matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE
@@ -142,7 +142,7 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
 
 
 class Chance(NamedTuple):
-    """The area when terms are dealt at random over the images, and what learning adds to its variance there."""
+    """The area when terms are permuted over the images, and what learning adds to its variance there."""
 
     centre: float
     spread: float
@@ -151,13 +151,13 @@ class Chance(NamedTuple):
 
 
 def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
-    """Deal the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
+    """Permute the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
     from scipy import stats
 
     rng = np.random.default_rng([seed, 1])
-    deals = [rng.permutation(outcome) for _ in range(DEALS)]
+    permuted = [rng.permutation(outcome) for _ in range(PERMUTATIONS)]
     areas = [
-        area_over_folds(folds) for batch in _batches(deals) for folds in out_of_fold(matrix, batch, seed)
+        auc_over_folds(folds) for batch in _batches(permuted) for folds in out_of_fold(matrix, batch, seed)
     ]
     values = np.array([area.value for area in areas])
     given = float(np.mean([area.variance for area in areas]))
@@ -167,15 +167,15 @@ def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
     )
 
 
-def _batches(deals: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
-    """Yield deals to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
+def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
+    """Yield permutations to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
 
     With few images that costs nothing, and ten are quickest.
     """
-    images = len(deals[0])
-    size = DEALS_AT_ONCE if images <= 1000 else max(DEALS_AT_ONCE, OUTCOMES_AT_ONCE // images)
-    for first in range(0, len(deals), size):
-        yield deals[first : first + size]
+    images = len(permuted[0])
+    size = PERMUTED_AT_ONCE if images <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // images)
+    for first in range(0, len(permuted), size):
+        yield permuted[first : first + size]
 
 
 def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
@@ -218,25 +218,15 @@ def measure_markedness(stages: Stages, options: Options) -> Outcome:
                 overall=False,
             )
             rows += [r for r in found if r["axis"] == axis]
-            cases += [_case(hit, stage, named) for hit in hits.iter_rows(named=True)]
+            cases += [
+                MARKED.case(stage, image, number, f"{named} is named", term, group)
+                for image, number, term, group in hits.select("image", "caption", "term", "group").iter_rows()
+            ]
     return Outcome(rows, cases_table(cases), missing="" if rows else MARKED.missing)
 
 
 def _adjectives(options: Options) -> list[str]:
     return options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
-
-
-def _case(hit: dict[str, Any], stage: str, named: str) -> dict[str, Any]:
-    return {
-        "technique": MARKED.key,
-        "stage": stage,
-        "image": hit["image"],
-        "caption": hit["caption"],
-        "tuple": hit["term"],
-        "reason": f"{named} is named",
-        "group": hit["group"],
-        "score": 1.0,
-    }
 
 
 PREDICTED = Technique(

@@ -152,8 +152,8 @@ def _judged(
 ) -> pl.DataFrame:
     """Add a column judged from others; each distinct combination is judged once."""
     distinct = pairs.select(columns).unique(maintain_order=True)
-    told = pl.Series(name, [judge(*values) for values in distinct.iter_rows()], dtype=kind)
-    return pairs.join(distinct.with_columns(told), on=columns, nulls_equal=True, how="left")
+    judged = pl.Series(name, [judge(*values) for values in distinct.iter_rows()], dtype=kind)
+    return pairs.join(distinct.with_columns(judged), on=columns, nulls_equal=True, how="left")
 
 
 @lru_cache(maxsize=500_000)

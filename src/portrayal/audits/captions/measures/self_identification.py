@@ -76,16 +76,9 @@ def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.Data
 
 def _cases(imposed: pl.DataFrame) -> list[dict]:
     return [
-        {
-            "technique": TECHNIQUE.key,
-            "stage": SYSTEM_CAPTIONS,
-            "image": image,
-            "caption": number,
-            "tuple": term,
-            "reason": f"'{term}' names {axis}; no reference caption does",
-            "group": group,
-            "score": 1.0,
-        }
+        TECHNIQUE.case(
+            SYSTEM_CAPTIONS, image, number, f"'{term}' names {axis}; no reference caption does", term, group
+        )
         for image, number, axis, group, term in imposed.iter_rows()
     ]
 

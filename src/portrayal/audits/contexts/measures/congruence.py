@@ -18,6 +18,7 @@ from portrayal.audits.contexts.measures.people import (
 )
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import welch
 from portrayal.stats.shares import bounded_mean, clustered_share
@@ -120,7 +121,7 @@ def _place_row(
 ) -> dict[str, Any]:
     known = ~np.isnan(values) & (own != "")
     found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
-    note = f"Welch t = {found.statistic:.4g}, df = {found.df:.4g}"
+    note = f"Welch t = {number(found.statistic)}, df = {number(found.df)}"
     return found.row(
         "expectancy_of_place", system=system, group=place, contrast="congruent minus incongruent people",
         n_missing=int((~known).sum()), unit="abstract minus concrete share",
@@ -162,5 +163,5 @@ def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
     df = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(group) - 1 for group in groups]))
     half = stats.t.ppf(0.975, df) * np.sqrt(parts.sum())
     t = value / np.sqrt(parts.sum())
-    p, note = float(2 * stats.t.sf(abs(t), df)), f"t = {t:.4g}, df = {df:.4g}"
+    p, note = float(2 * stats.t.sf(abs(t), df)), f"t = {number(t)}, df = {number(df)}"
     return Estimate(value, value - half, value + half, p, n, note=note)

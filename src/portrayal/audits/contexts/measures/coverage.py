@@ -9,6 +9,7 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import missing_note
 from portrayal.audits.contexts.measures.pictures import by_system, column, usable
+from portrayal.report.words import percent
 from portrayal.stats.shares import clustered_share
 
 
@@ -40,5 +41,5 @@ def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _with_coverage(item: dict[str, Any], known: float | None) -> str | None:
     if known is None:
         return item.get("note")
-    said = f"typology knows {known:.1%} of the tags"
+    said = f"typology knows {percent(known, 1)} of the tags"
     return f"{item['note']}; {said}" if item.get("note") else said

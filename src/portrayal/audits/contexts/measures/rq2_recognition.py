@@ -17,6 +17,7 @@ from portrayal.audits.contexts.measures.people import (
     positions,
 )
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
+from portrayal.report.words import percent
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
@@ -153,7 +154,9 @@ def _backgrounds(system: str, place: str, here: pl.DataFrame, people: np.ndarray
         share = seen(usable(part), people)
         rare = share.value < RARE
         note = (
-            f"recognised in under {RARE:.0%} of its pictures: read its other rows with care" if rare else ""
+            f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
+            if rare
+            else ""
         )
         about = {
             "system": system,

@@ -16,6 +16,7 @@ from portrayal.audits.contexts.measures.people import (
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, usable
+from portrayal.report.words import percent
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.shares import Share, change, clustered_share
 
@@ -85,7 +86,7 @@ def _too_few(recognised: int, answered: int) -> str:
     if answered == 0:
         return "NA: no usable answer"
     if recognised / answered < LEAST:
-        return f"NA: the place was recognised in {recognised} of {answered} pictures, under {LEAST:.0%}"
+        return f"NA: the place was recognised in {recognised} of {answered} pictures, under {percent(LEAST)}"
     return ""
 
 

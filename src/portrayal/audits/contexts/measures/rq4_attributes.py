@@ -13,6 +13,7 @@ import polars as pl
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, levels_of
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Difference, welch
 from portrayal.stats.intervals import clustered_mean
@@ -89,7 +90,7 @@ def _welch_note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
         return "not tested: fewer than two people on a side, or nothing varies"
     paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
     return (
-        f"means {one.mean():.4g} and {two.mean():.4g}; Welch t = {found.statistic:.4g}, df = {found.df:.4g}; "
+        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, df = {number(found.df)}; "
         f"{paper} the paper's threshold of {PAPER_WELCH}"
     )
 

@@ -17,6 +17,7 @@ from portrayal.audits.contexts.measures.people import (
     positions,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Anova, anova, tukey
 from portrayal.stats.intervals import clustered_mean
@@ -136,7 +137,7 @@ def _tests(system: str, place: str, found: Distances) -> Rows:
 
 def _anova_rows(system: str, place: str, model: Anova, missing: int) -> Rows:
     for term in model.terms:
-        note = f"F({term.df}, {model.residual_df}) = {term.f:.4g}, type II"
+        note = f"F({term.df}, {model.residual_df}) = {number(term.f)}, type II"
         yield term.row(
             "distance_anova", system=system, group=f"{place} | {term.name}", n_missing=missing,
             unit="partial eta squared", note=f"not estimated: {term.note}" if term.note else note,

@@ -19,6 +19,7 @@ from portrayal.audits.counterfactuals.measures.rows import (
     label_rows,
 )
 from portrayal.audits.counterfactuals.measures.slopes import DRAWS
+from portrayal.report.words import percent
 from portrayal.stats.intervals import wilson
 from portrayal.stats.multiplicity import adjust
 from portrayal.tables import check_responses, results
@@ -198,7 +199,7 @@ def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
 def _warnings(labels: pl.DataFrame) -> list[str]:
     """Warn where the placebo axis moves labels as a real cue would."""
     return [
-        f"Manipulation check failed: along a random direction (placebo) {row['value']:.0%} of the {row['n']} labels of "
+        f"Manipulation check failed: along a random direction (placebo) {percent(row['value'])} of the {row['n']} labels of "
         f"{row['system']} move at p < 0.05. Slopes of this system may be artefacts of editing."
         for row in _placebo_rows(labels)
         if row["low"] > 0.05

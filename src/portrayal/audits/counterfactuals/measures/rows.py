@@ -18,6 +18,7 @@ from portrayal.audits.counterfactuals.measures.slopes import (
     normalised_slopes,
     reversal_scores,
 )
+from portrayal.report.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.stats.permutation import sign_flip_columns
@@ -92,7 +93,7 @@ def block_rows(found: BlockSlopes) -> Iterator[Row]:
     note = (
         f"{tested} present at the centre, {int((found.slopes.at_centre >= LEAST).sum())} with an interval; "
         f"the smallest p the reversal test can give with {len(set(found.clusters))} clusters is "
-        f"{2.0 ** (1 - len(set(found.clusters))):.2g}"
+        f"{number(2.0 ** (1 - len(set(found.clusters))))}"
     )
     yield Estimate(float(len(block.labels)), unit="labels", note=note).row("labels_tested", **base)
     if block.pictures:

@@ -2,7 +2,7 @@
 
 The interval resamples queries. It is studentised: each resample's slope is divided by its own
 heteroscedasticity-consistent error (HC3), and the interval is symmetric, which keeps coverage where percentiles
-lose it. The permutation test deals the lists out anew among the queries.
+lose it. The permutation test permutes the lists over the queries.
 
 References
 ----------
@@ -93,7 +93,7 @@ def bootstrap_interval(
 
 
 def permutation_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 9999) -> float:
-    """Return the two-sided p of no relation, dealing y out anew among the queries: exact for few, sampled for many."""
+    """Return the two-sided p of no relation, permuting y over the queries: exact for few, sampled for many."""
     centred = x - x.mean()
     observed = abs(centred @ y)
     # Sums of the same numbers in another order differ in the last digits; such ties count as ties.

@@ -1,4 +1,11 @@
-"""Permutation tests of many columns at once: groups dealt at random over rows, the largest difference of any column."""
+"""The max-T permutation test: whether two groups differ in any of many columns.
+
+The statistic is the largest standardised difference of column means; the groups are permuted over the rows [1]_.
+
+References
+----------
+.. [1] Westfall, Young (1993), Resampling-based multiple testing, Wiley.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +17,18 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy import sparse
 
-AT_ONCE = 100  # deals held in memory together
+AT_ONCE = 100  # permutations held in memory together
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
 STILL = 1e-12  # a variance that is only rounding
 SAME = 1e-9  # of a sum: the same numbers added in another order
 
 
-def largest_difference_p(
-    matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, deals: int, seed: int
+def max_t_p(
+    matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutations: int, seed: int
 ) -> list[float]:
     """Return for each matrix the p of the largest standardised difference between two groups' column means.
 
-    The same deals serve all matrices. A matrix none of whose columns varies has nothing to test: its p is NaN.
+    The same permutations serve all matrices. A matrix none of whose columns varies has nothing to test: its p is NaN.
 
     Parameters
     ----------
@@ -29,13 +36,13 @@ def largest_difference_p(
         Rows x columns each, of the same rows.
     flags
         1 for rows of the first group, 0 for the second; other rows do not count.
-    deals, seed
-        How often groups are dealt without replacement, and the seed of it.
+    permutations, seed
+        How often the groups are permuted, and the seed of it.
 
     Examples
     --------
     >>> column = sparse.csr_matrix(np.repeat([[1.0], [0.0]], 5, axis=0))
-    >>> largest_difference_p([column], np.repeat([1, 0], 5), 999, 0)[0] < 0.02
+    >>> max_t_p([column], np.repeat([1, 0], 5), 999, 0)[0] < 0.02
     True
     """
     from scipy import sparse
@@ -48,18 +55,18 @@ def largest_difference_p(
     expected = own.mean() * np.asarray(stacked.sum(axis=0)).ravel()
     columns = stacked.toarray() if np.prod(stacked.shape) <= SMALL else stacked
 
-    def largest(dealt: np.ndarray) -> np.ndarray:
+    def largest(permuted: np.ndarray) -> np.ndarray:
         # Sums of one group fix those of the other, so one product serves both.
-        gaps = np.abs(dealt @ columns - expected)
+        gaps = np.abs(permuted @ columns - expected)
         return np.column_stack([part.max(axis=1, initial=0.0) for part in np.split(gaps, ends, axis=1)])
 
     observed, reached = largest(own[None])[0], np.ones(len(matrices))
     rng = np.random.default_rng(seed)
-    for first in range(0, deals, AT_ONCE):
-        dealt = rng.permuted(np.tile(own, (min(AT_ONCE, deals - first), 1)), axis=1)
-        reached += (largest(dealt) >= observed - SAME * (1 + observed)).sum(axis=0)
+    for first in range(0, permutations, AT_ONCE):
+        permuted = rng.permuted(np.tile(own, (min(AT_ONCE, permutations - first), 1)), axis=1)
+        reached += (largest(permuted) >= observed - SAME * (1 + observed)).sum(axis=0)
     return [
-        float(count / (deals + 1)) if part.nnz else np.nan
+        float(count / (permutations + 1)) if part.nnz else np.nan
         for count, part in zip(reached, scaled, strict=True)
     ]
 

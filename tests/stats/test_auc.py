@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.stats.curve_area import Area, area_interval, area_over_folds
+from portrayal.stats.auc import Auc, auc_interval, auc_over_folds
 
 SCORES, OUTCOME = np.array([0.9, 0.4, 0.1, 0.6]), np.array([True, True, False, False])
 
 
 def test_scores_of_different_folds_are_not_compared() -> None:
-    area = area_over_folds([(SCORES, OUTCOME), (SCORES + 100, OUTCOME)])
+    area = auc_over_folds([(SCORES, OUTCOME), (SCORES + 100, OUTCOME)])
     # Pairs (positive, negative) of either fold: .9>.1, .9>.6, .4>.1, .4<.6: 3 of 4.
     assert area.value == 0.75
     # Placements 1, 1/2 on one side and 0, 1/2 on the other, each twice: variance 1/12 over 4, two times.
@@ -20,7 +20,7 @@ def test_scores_of_different_folds_are_not_compared() -> None:
 
 def test_learning_counts_where_pairs_are_left_to_chance() -> None:
     def width(value: float, learning: float) -> float:
-        found = area_interval(Area(value, 0.0001, 50), learning)
+        found = auc_interval(Auc(value, 0.0001, 50), learning)
         return found.high - found.low
 
     assert width(0.5, 0.0003) == pytest.approx(2 * width(0.5, 0), rel=0.01)  # four times the variance
@@ -28,10 +28,10 @@ def test_learning_counts_where_pairs_are_left_to_chance() -> None:
 
 
 def test_no_pair_wrong_is_not_certainty() -> None:
-    found = area_interval(Area(1.0, 0.0, 30))
+    found = auc_interval(Auc(1.0, 0.0, 30))
     assert found.high == 1
     assert found.low == pytest.approx(0.025 ** (1 / 30))
-    assert area_interval(Area(0.0, 0.0, 30)).high == pytest.approx(1 - 0.025 ** (1 / 30))
+    assert auc_interval(Auc(0.0, 0.0, 30)).high == pytest.approx(1 - 0.025 ** (1 / 30))
 
 
 def test_the_interval_holds_the_area() -> None:
@@ -39,6 +39,6 @@ def test_the_interval_holds_the_area() -> None:
     held = []
     for _ in range(400):  # normal scores one apart: the area is Phi(1 / sqrt 2)
         outcome = np.arange(100) % 2 == 0
-        found = area_interval(area_over_folds([(rng.normal(outcome), outcome)]))
+        found = auc_interval(auc_over_folds([(rng.normal(outcome), outcome)]))
         held.append(found.low <= 0.76025 <= found.high)
     assert 0.92 <= np.mean(held) <= 0.98

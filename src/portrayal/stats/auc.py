@@ -1,4 +1,4 @@
-"""The area under the receiver operating characteristic, in one set of cases or over folds.
+"""AUC, the area under the receiver operating characteristic, in one set of cases or over folds.
 
 References
 ----------
@@ -21,7 +21,7 @@ from portrayal.stats.estimate import Estimate
 Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
 
 
-class Area(NamedTuple):
+class Auc(NamedTuple):
     """An area, and its variance with the scores taken as given."""
 
     value: float
@@ -29,7 +29,7 @@ class Area(NamedTuple):
     rarer: int  # cases of the rarer outcome
 
 
-def area_over_folds(folds: Sequence[Fold]) -> Area:
+def auc_over_folds(folds: Sequence[Fold]) -> Auc:
     """Return the area of pairs within a fold: scores of different models are never compared.
 
     The variance is that of the placements of either side [1]_, over folds as in one set [2]_. Each fold needs both
@@ -38,10 +38,10 @@ def area_over_folds(folds: Sequence[Fold]) -> Area:
     own = np.concatenate([placements(scores[outcome], scores[~outcome]) for scores, outcome in folds])
     other = np.concatenate([placements(scores[~outcome], scores[outcome]) for scores, outcome in folds])
     variance = sum(float(np.var(side, ddof=1)) / len(side) for side in (own, other))
-    return Area(float(own.mean()), variance, min(len(own), len(other)))
+    return Auc(float(own.mean()), variance, min(len(own), len(other)))
 
 
-def area_interval(area: Area, learning: float = 0.0, level: float = 0.95) -> Estimate:
+def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estimate:
     """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Groups dealt at random: the p is that of all deals, and uniform where there is nothing."""
+"""Groups permuted: the p is that of all permutations, and uniform where there is nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from portrayal.stats.dealt_groups import column_moments, largest_difference_p
+from portrayal.stats.max_t import column_moments, max_t_p
 
 
 def test_it_comes_to_the_share_of_all_deals() -> None:
@@ -24,15 +24,15 @@ def test_it_comes_to_the_share_of_all_deals() -> None:
     exact = np.mean(np.array(every) >= largest(own) - 1e-9)
     flags = np.repeat([1, 0, -1], [5, 5, 2])
     padded = sparse.csr_matrix(np.vstack([values, np.ones((2, 3))]))  # rows of neither group do not count
-    assert largest_difference_p([padded], flags, 9999, 0)[0] == pytest.approx(exact, abs=0.02)
+    assert max_t_p([padded], flags, 9999, 0)[0] == pytest.approx(exact, abs=0.02)
 
 
 def test_what_never_varies_has_no_p_and_does_not_disturb_the_others() -> None:
     rng = np.random.default_rng(0)
     flags = np.arange(30) % 2
     varies, still = sparse.csr_matrix(rng.random((30, 2))), sparse.csr_matrix(np.ones((30, 2)))
-    alone = largest_difference_p([varies], flags, 199, 0)
-    both = largest_difference_p([still, varies, sparse.csr_matrix((30, 0))], flags, 199, 0)
+    alone = max_t_p([varies], flags, 199, 0)
+    both = max_t_p([still, varies, sparse.csr_matrix((30, 0))], flags, 199, 0)
     assert np.isnan(both[0])
     assert np.isnan(both[2])
     assert both[1] == alone[0]
