@@ -114,6 +114,7 @@ def test_a_part_without_its_file_is_damaged(monkeypatch: pytest.MonkeyPatch, tmp
     (tmp_path / "openpeople").mkdir()
     (tmp_path / "openpeople" / "__init__.py").write_text("raise RuntimeError('a part is found, never run')")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "openpeople", raising=False)  # where another test imported the real one
     assert find.part_folder("openpeople", "this") == tmp_path / "openpeople"
     with pytest.raises(PortrayalError, match="pip uninstall -y openpeople && portrayal parts install"):
         find.part_file("openpeople", "nothing.json", "this")

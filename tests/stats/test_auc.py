@@ -27,6 +27,15 @@ def test_learning_counts_where_pairs_are_left_to_chance() -> None:
     assert width(0.95, 0.0003) < 1.02 * width(0.95, 0)
 
 
+def test_learning_counts_once_where_scores_are_worse_than_chance() -> None:
+    # At an area of .2 no more than all pairs are left to chance: the variance is .0001 + .0003, on the log odds over .16.
+    found = auc_interval(Auc(0.2, 0.0001, 50), 0.0003)
+    half = 1.959964 * np.sqrt(0.0004) / 0.16
+    odds = np.log(0.2 / 0.8)
+    ends = [1 / (1 + np.exp(-(odds + side))) for side in (-half, half)]
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-6)
+
+
 def test_no_pair_wrong_is_not_certainty() -> None:
     found = auc_interval(Auc(1.0, 0.0, 30))
     assert found.high == 1

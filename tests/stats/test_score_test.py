@@ -26,6 +26,22 @@ def test_a_covariate_that_explains_the_difference_is_held_fixed() -> None:
     assert group_score_p(size[:, None], group, outcome) > 0.05
 
 
+@pytest.mark.parametrize("C", [1.0, 0.1])
+def test_with_covariates_it_is_the_score_by_hand(C: float) -> None:
+    # The model without the group from scikit-learn; the group less what the penalised covariates tell of it.
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(2)
+    covariates, group = rng.normal(size=(150, 3)), rng.integers(0, 2, 150).astype(float)
+    outcome = rng.random(150) < 1 / (1 + np.exp(-covariates[:, 0] - 0.6 * group + 0.3))
+    chance = LogisticRegression(C=C, tol=1e-10).fit(covariates, outcome).predict_proba(covariates)[:, 1]
+    design = np.column_stack([covariates, np.ones(150)])
+    information = design.T @ np.diag(chance * (1 - chance)) @ design + np.diag([1 / C] * 3 + [0])
+    rest = group - design @ np.linalg.solve(information, design.T @ (chance * (1 - chance) * group))
+    z = rest @ (outcome - chance) / np.sqrt(rest @ (chance * (1 - chance) * rest))
+    assert group_score_p(covariates, group, outcome, C) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-4)
+
+
 @pytest.mark.parametrize("rate", [0.04, 0.4])
 def test_level_where_the_outcome_is_rare_and_where_it_is_not(rate) -> None:
     rng = np.random.default_rng(1)

@@ -53,6 +53,23 @@ def test_bounded_mean_by_hand():
     assert np.isnan(bounded_mean(np.array([0.5])).low)
 
 
+def test_bounded_mean_of_people_who_differ_by_hand():
+    # .2, .4, .9: mean .5, variance .13, error sqrt(.13 / 3) = .208167. With one picture a person the made-up people stand at
+    # 1.5 and -.5: the squares are .09 + .01 + .16 + 1 + 1 over 5, the error sqrt(.452 / 5) = .300666, which is wider.
+    # With four pictures they stand at .75 and .25: sqrt((.26 + .125) / 5 / 5) = .124097, and the t interval is.
+    values, t = np.array([0.2, 0.4, 0.9]), 4.302653
+    for pictures, error in ((1, 0.300666), (4, 0.208167)):
+        found = bounded_mean(values, pictures, 0.5)
+        assert found.high - found.value == pytest.approx(stats.t.ppf(0.75, 2) * error, abs=1e-5)
+    assert tuple(bounded_mean(values)) == pytest.approx((0.5, 0.5 - t * 0.300666, 1.0), abs=1e-5)
+
+
+def test_two_people_are_enough_for_an_interval_and_one_observation_for_a_share():
+    assert np.isfinite(list(bounded_mean(np.array([0.1, 0.2])))).all()
+    assert np.isnan(list(bounded_mean(np.array([])))).all()
+    assert clustered_share(np.array([1.0, 0.0]), np.array([1.0, 0.0])).value == 1.0
+
+
 @pytest.mark.parametrize("people", [10, 60])
 def test_the_interval_of_a_change_covers(people):
     # Two pictures a person in each condition; a change of .2 is planted; seed 0, 400 audits.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
-from portrayal.stats.squared_distance import squared_distance
+from portrayal.stats.squared_distance import Distance, squared_distance
 
 
 def by_the_book(matrix: np.ndarray, flags: np.ndarray, signs: np.ndarray) -> tuple[float, float, float]:
@@ -55,6 +55,28 @@ def test_it_is_right_on_average_and_its_interval_holds_it(gap) -> None:
     held = np.mean([one.score_interval().low <= gap**2 <= one.score_interval().high for one in found])
     assert 0.92 <= held <= 0.98
     assert all(one.score_interval().low <= one.value <= one.score_interval().high for one in found)
+
+
+def test_the_score_interval_ends_where_the_distance_found_is_just_likely() -> None:
+    # With variance 4 k t + 2 tr(SS) at a true distance t, the ends solve (found - t)^2 = z^2 (4 k t + 2 tr(SS)).
+    found = Distance(value=0.3, raw=0.5, linear=0.08, square=0.001)
+    k, z2 = 0.08 / (4 * 0.5), stats.norm.ppf(0.975) ** 2
+    off = [z2 * (4 * k * t + 2 * 0.001) - (0.3 - t) ** 2 for t in found.score_interval()[1:]]
+    assert off == pytest.approx([0, 0], abs=1e-12)
+    assert found.score_interval(0.5).low > found.score_interval().low
+    # Without any raw distance the variance is 2 tr(SS) alone.
+    none = Distance(value=-0.01, raw=0.0, linear=0.0, square=0.001).score_interval()
+    half = np.sqrt(2 * 0.001 * z2)
+    assert none == pytest.approx((-0.01, -0.01 - half, -0.01 + half))
+
+
+def test_the_plain_interval_takes_off_what_the_sample_adds() -> None:
+    # 4 d'Sd = .08 less 4 tr(SS) = .004, and 2 tr(SS) = .002: variance .078.
+    found = Distance(value=0.3, raw=0.5, linear=0.08, square=0.001)
+    assert found.error == pytest.approx(np.sqrt(0.078))
+    half = 1.959964 * np.sqrt(0.078)
+    assert found.interval() == pytest.approx((0.3, 0.3 - half, 0.3 + half), abs=1e-6)
+    assert Distance(0.0, 0.0, 0.001, 0.001).error == pytest.approx(np.sqrt(0.002))
 
 
 def test_two_stages_that_say_the_same_cancel() -> None:
