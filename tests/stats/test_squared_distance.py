@@ -61,13 +61,13 @@ def test_the_score_interval_ends_where_the_distance_found_is_just_likely() -> No
     # With variance 4 k t + 2 tr(SS) at a true distance t, the ends solve (found - t)^2 = z^2 (4 k t + 2 tr(SS)).
     found = Distance(value=0.3, raw=0.5, linear=0.08, square=0.001)
     k, z2 = 0.08 / (4 * 0.5), stats.norm.ppf(0.975) ** 2
-    off = [z2 * (4 * k * t + 2 * 0.001) - (0.3 - t) ** 2 for t in found.score_interval()[1:]]
+    off = [z2 * (4 * k * t + 2 * 0.001) - (0.3 - t) ** 2 for t in list(found.score_interval())[1:]]
     assert off == pytest.approx([0, 0], abs=1e-12)
     assert found.score_interval(0.5).low > found.score_interval().low
     # Without any raw distance the variance is 2 tr(SS) alone.
     none = Distance(value=-0.01, raw=0.0, linear=0.0, square=0.001).score_interval()
     half = np.sqrt(2 * 0.001 * z2)
-    assert none == pytest.approx((-0.01, -0.01 - half, -0.01 + half))
+    assert tuple(none) == pytest.approx((-0.01, -0.01 - half, -0.01 + half))
 
 
 def test_the_plain_interval_takes_off_what_the_sample_adds() -> None:
@@ -75,7 +75,7 @@ def test_the_plain_interval_takes_off_what_the_sample_adds() -> None:
     found = Distance(value=0.3, raw=0.5, linear=0.08, square=0.001)
     assert found.error == pytest.approx(np.sqrt(0.078))
     half = 1.959964 * np.sqrt(0.078)
-    assert found.interval() == pytest.approx((0.3, 0.3 - half, 0.3 + half), abs=1e-6)
+    assert tuple(found.interval()) == pytest.approx((0.3, 0.3 - half, 0.3 + half), abs=1e-6)
     assert Distance(0.0, 0.0, 0.001, 0.001).error == pytest.approx(np.sqrt(0.002))
 
 
