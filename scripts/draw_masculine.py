@@ -74,6 +74,27 @@ def wrench(b: Brush, x: float, y: float, length: float) -> None:
     b.disc(x, y + length, 0.01, (168, 172, 178))
 
 
+def _tyre_stack(b: Brush, stack: float) -> None:
+    """Four tyres on top of each other."""
+    for number in range(4):
+        b.box(
+            stack - 0.06,
+            0.86 - number * 0.055,
+            stack + 0.06,
+            0.91 - number * 0.055,
+            (36, 36, 38),
+            round_by=0.016,
+        )
+        b.line(
+            stack - 0.05,
+            0.885 - number * 0.055,
+            stack + 0.05,
+            0.885 - number * 0.055,
+            fill=(66, 66, 70),
+            width=4,
+        )
+
+
 def mechanics_garage(b: Brush, v: int) -> None:
     """M1: a car on a lift, tools on the wall, tyres, a red tool chest, a roller door."""
     b.room([(150, 154, 156), (176, 170, 158), (128, 140, 150)][v], (116, 114, 112), 0.7)
@@ -111,24 +132,7 @@ def mechanics_garage(b: Brush, v: int) -> None:
             fill=(210, 214, 218),
             width=6,
         )
-    stack = 0.26 if v != 1 else 0.7
-    for number in range(4):
-        b.box(
-            stack - 0.06,
-            0.86 - number * 0.055,
-            stack + 0.06,
-            0.91 - number * 0.055,
-            (36, 36, 38),
-            round_by=0.016,
-        )
-        b.line(
-            stack - 0.05,
-            0.885 - number * 0.055,
-            stack + 0.05,
-            0.885 - number * 0.055,
-            fill=(66, 66, 70),
-            width=4,
-        )
+    _tyre_stack(b, 0.26 if v != 1 else 0.7)
     tyre(b, 0.93 if v != 1 else 0.1, 0.86, 0.06)
     b.box(0.44, 0.86, 0.52, 0.95, [(60, 60, 64), (210, 180, 50), (60, 60, 64)][v], round_by=0.006)
     b.text(0.48, 0.9, "OIL", 0.04, (230, 230, 230))
@@ -187,19 +191,8 @@ def professional_kitchen(b: Brush, v: int) -> None:
     b.box(0.46, 0.5, 0.54, 0.58, (196, 150, 96), round_by=0.004)
 
 
-def sports_bar(b: Brush, v: int) -> None:
-    """M3: a counter with beer taps, bottles on shelves, screens with a match, stools, neon."""
-    b.room([(74, 48, 36), (50, 56, 66), (88, 62, 40)][v], (66, 46, 34), 0.72, boards=True)
-    for row in range(2):
-        b.box(0.0, 0.34 + row * 0.13, 1.0, 0.355 + row * 0.13, (110, 74, 44))
-        for bottle in range(34):
-            x = 0.012 + bottle * 0.0292
-            colour = hue(
-                b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random()
-            )
-            tall = 0.07 + 0.03 * b.random.random()
-            b.box(x, 0.34 + row * 0.13 - tall, x + 0.017, 0.34 + row * 0.13, colour, round_by=0.003)
-            b.box(x + 0.005, 0.315 + row * 0.13 - tall, x + 0.012, 0.345 + row * 0.13 - tall, colour)
+def _screens(b: Brush, v: int) -> None:
+    """Two screens with a match on them."""
     for screen in ((0.03, 0.3), (0.7, 0.97)):
         b.box(screen[0], 0.03, screen[1], 0.22, (18, 18, 20))
         b.box(
@@ -221,6 +214,22 @@ def sports_bar(b: Brush, v: int) -> None:
             )
         b.box(screen[0] + 0.012, 0.047, screen[0] + 0.08, 0.068, (30, 30, 40))
         b.text(screen[0] + 0.046, 0.058, "2 - 1", 0.024, WHITE)
+
+
+def sports_bar(b: Brush, v: int) -> None:
+    """M3: a counter with beer taps, bottles on shelves, screens with a match, stools, neon."""
+    b.room([(74, 48, 36), (50, 56, 66), (88, 62, 40)][v], (66, 46, 34), 0.72, boards=True)
+    for row in range(2):
+        b.box(0.0, 0.34 + row * 0.13, 1.0, 0.355 + row * 0.13, (110, 74, 44))
+        for bottle in range(34):
+            x = 0.012 + bottle * 0.0292
+            colour = hue(
+                b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random()
+            )
+            tall = 0.07 + 0.03 * b.random.random()
+            b.box(x, 0.34 + row * 0.13 - tall, x + 0.017, 0.34 + row * 0.13, colour, round_by=0.003)
+            b.box(x + 0.005, 0.315 + row * 0.13 - tall, x + 0.012, 0.345 + row * 0.13 - tall, colour)
+    _screens(b, v)
     b.text(
         0.5,
         0.12,
@@ -248,6 +257,38 @@ def sports_bar(b: Brush, v: int) -> None:
         b.oval(stool, 0.97, 0.04, 0.012, (130, 130, 136))
     for lamp in (0.16, 0.84):
         b.lamp(lamp, 0.22, (40, 90, 60))
+
+
+def _benches(b: Brush, v: int) -> None:
+    """Three rows of benches with seats, paper and laptops."""
+    for row in range(3):
+        y, spread = 0.64 + row * 0.13, 0.02 * row
+        b.box(-0.02 - spread, y, 1.02 + spread, y + 0.028, shade((186, 140, 92), 1 - 0.06 * row))
+        b.box(-0.02, y + 0.028, 1.02, y + 0.09, shade((140, 98, 62), 1 - 0.06 * row))
+        for seat in range(9 - row):
+            x = (seat + 0.5) / (9 - row)
+            b.box(
+                x - 0.036,
+                y + 0.05,
+                x + 0.036,
+                y + 0.13,
+                [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v],
+                round_by=0.01,
+            )
+            if (seat + row) % 3 == 0:
+                b.shape(
+                    x - 0.02,
+                    y + 0.012,
+                    x + 0.01,
+                    y - 0.012,
+                    x + 0.036,
+                    y - 0.004,
+                    x + 0.01,
+                    y + 0.02,
+                    fill=WHITE,
+                )
+            if (seat + row) % 4 == 1:
+                b.box(x - 0.02, y - 0.03, x + 0.02, y + 0.004, (56, 58, 62))
 
 
 def university_classroom(b: Brush, v: int) -> None:
@@ -289,31 +330,4 @@ def university_classroom(b: Brush, v: int) -> None:
         fill=(124, 80, 48),
     )
     b.line(lectern, 0.44, lectern + 0.01, 0.36, fill=DARK, width=5)
-    for row in range(3):
-        y, spread = 0.64 + row * 0.13, 0.02 * row
-        b.box(-0.02 - spread, y, 1.02 + spread, y + 0.028, shade((186, 140, 92), 1 - 0.06 * row))
-        b.box(-0.02, y + 0.028, 1.02, y + 0.09, shade((140, 98, 62), 1 - 0.06 * row))
-        for seat in range(9 - row):
-            x = (seat + 0.5) / (9 - row)
-            b.box(
-                x - 0.036,
-                y + 0.05,
-                x + 0.036,
-                y + 0.13,
-                [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v],
-                round_by=0.01,
-            )
-            if (seat + row) % 3 == 0:
-                b.shape(
-                    x - 0.02,
-                    y + 0.012,
-                    x + 0.01,
-                    y - 0.012,
-                    x + 0.036,
-                    y - 0.004,
-                    x + 0.01,
-                    y + 0.02,
-                    fill=WHITE,
-                )
-            if (seat + row) % 4 == 1:
-                b.box(x - 0.02, y - 0.03, x + 0.02, y + 0.004, (56, 58, 62))
+    _benches(b, v)

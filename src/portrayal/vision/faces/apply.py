@@ -68,13 +68,8 @@ def make_face_series(
     if "race" in attributes:
         two_poles(poles)
     recipe = Recipe(tuple(attributes), tuple(poles), placebo=False, size=size)
-    folder = build(
-        read_pictures(Path(table)),
-        open_manipulator(str(model) if model else None),
-        recipe,
-        Path(out).absolute(),
-    )
-    return _said(folder)
+    manipulator = open_manipulator(str(model) if model else None)
+    return _said(build(read_pictures(Path(table)), manipulator, recipe, Path(out).absolute()))
 
 
 def _said(folder: Path) -> str:

@@ -27,15 +27,12 @@ def eat(
 ) -> pl.DataFrame:
     """Test whether targets X are nearer to attributes A, and Y nearer to B, than the other way round.
 
-    d = (mean s(x) - mean s(y)) / deviation of s over X and Y together, with s(w) = mean cosine with A minus
-    mean cosine with B [1]_.
+    d = (mean s(x) - mean s(y)) / deviation of s over X and Y together, with s(w) = mean cosine with A minus that with B [1]_.
 
     Parameters
     ----------
-    x, y
-        Embeddings of the two target sets, one row a stimulus, at least two each.
-    a, b
-        Embeddings of the two attribute sets.
+    x, y, a, b
+        Embeddings of the two target sets (one row a stimulus, at least two each) and of the two attribute sets.
     alternative
         'greater' (X goes with A), 'less' or 'two-sided'.
     permutations
@@ -69,13 +66,9 @@ def eat(
     """
     x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
     people = _people(cluster, len(x), len(y))
-    choices: dict[str, Any] = {
-        "alternative": alternative,
-        "permutations": permutations,
-        "ddof": ddof,
-        "seed": seed,
-    }
-    found = compare(association(x, a, b), association(y, a, b), people=people, **choices)
+    associations = association(x, a, b), association(y, a, b)
+    drawn: dict[str, Any] = {"permutations": permutations, "seed": seed}
+    found = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
     return results([found.row("eat", audit="associations", contrast="X - Y")])
 
 
