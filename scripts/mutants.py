@@ -4,13 +4,14 @@
 
 Drawn over the measures, stats, record and text. Each change is made in a fork of a process that has everything imported, and
 the tests that reach its line run there for at most 60 seconds. A change is killed when a test fails that passes without it,
-or when tests that take a third of that time hang. tests/equal_mutants.toml lists changes that alter nothing anybody could
+or when tests hang that without it take a third of that time. tests/equal_mutants.toml lists changes that alter nothing anybody could
 observe, each with its reason; they are reported apart and are not counted as killed.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -37,7 +38,8 @@ LEFT_OUT = ("browser/", "training/", "vision/", "faults/test_kill.py", "calibrat
 EQUAL = ROOT / "tests" / "equal_mutants.toml"
 CACHE = ROOT / ".mutants" / "reach.json"
 LIMIT = 60.0  # seconds for one mutant
-BUDGET = 20.0  # seconds its tests take without it, so that only a hanging one runs into the limit
+# Seconds its tests take without it, so that only a hanging one runs into the limit. Most are killed by the first few tests.
+BUDGETS = (4.0, 20.0)
 LEAST = 0.85
 HANGS, STOPS = "hangs", "stops the tests"  # killers that are no single test
 
@@ -48,9 +50,8 @@ class Verdict:
 
     mutant: Mutant
     killer: str = ""  # the test that noticed; empty where none did
-    budget: float = BUDGET
-    ran: int = 0
     reaching: int = 0
+    passed: set[str] = field(default_factory=set)  # tests that did not notice
     barred: set[str] = field(default_factory=set)  # tests that also fail without the change
 
 
@@ -99,56 +100,53 @@ def _test_files() -> list[Path]:
 
 
 def judge(drawn: Sequence[Mutant], reach: Reach, at_once: int) -> list[Verdict]:
-    """Run every mutant; tests that also fail or hang without the change kill nothing, and the mutant runs again."""
-    verdicts = [Verdict(mutant) for mutant in drawn]
-    open_ones = list(range(len(verdicts)))
+    """Run every mutant, the survivors of few tests with more."""
+    verdicts, live = [Verdict(mutant) for mutant in drawn], live_functions(ROOT / "src")
+    gc.freeze()  # what a child never touches is not copied for it
     sound: dict[tuple[str, ...], bool] = {}
-    while open_ones:
-        killers = _run(verdicts, open_ones, reach, at_once)
-        _check({tests for tests in killers.values() if tests not in sound}, sound, at_once)
-        unsound = [number for number, tests in killers.items() if not sound[tests]]
-        open_ones = [number for number in unsound if _may_run_again(verdicts[number])]
+    for budget in BUDGETS:
+        going = [verdict for verdict in verdicts if not verdict.killer]
+        while going:
+            killers = _run(
+                going, {id(verdict): choose(verdict, reach, budget) for verdict in going}, live, at_once
+            )
+            _check({tests for _, tests in killers if tests not in sound}, sound, at_once)
+            going = [verdict for verdict, tests in killers if not sound[tests] and _may_run_again(verdict)]
     return verdicts
 
 
 def _may_run_again(verdict: Verdict) -> bool:
-    """Take back a kill that is none; return whether other tests are left to try."""
-    if verdict.killer in (HANGS, STOPS):
-        verdict.budget /= 2
-    else:
-        verdict.barred.add(verdict.killer)
+    """Take back a kill by tests that also fail, or hang, without the change; return whether others are left to try."""
+    single = verdict.killer not in (HANGS, STOPS)
+    verdict.barred.update([verdict.killer] if single else [])
     verdict.killer = ""
-    return verdict.budget > 1
+    return single
 
 
 def _run(
-    verdicts: Sequence[Verdict], numbers: Sequence[int], reach: Reach, at_once: int
-) -> dict[int, tuple[str, ...]]:
-    """Run these mutants; return the tests that failed, by mutant."""
-    chosen = {number: choose(verdicts[number], reach) for number in numbers}
-    live = live_functions(ROOT / "src")
+    going: Sequence[Verdict], chosen: Mapping[int, Sequence[str]], live: Any, at_once: int
+) -> list[tuple[Verdict, tuple[str, ...]]]:
+    """Run these mutants; return those that were killed with the tests to blame."""
     jobs = (
-        Job(
-            number,
-            lambda folder, number=number: _try(verdicts[number].mutant, chosen[number], folder, live),
-            LIMIT,
-        )
-        for number in numbers
-        if chosen[number]
+        Job(verdict, lambda folder, one=verdict: _try(one.mutant, chosen[id(one)], folder, live), LIMIT)
+        for verdict in going
+        if chosen[id(verdict)]
     )
-    killers: dict[int, tuple[str, ...]] = {}
+    killers: list[tuple[Verdict, tuple[str, ...]]] = []
     for ended, done in enumerate(in_forks(jobs, at_once), 1):
+        verdict, tests = done.name, tuple(chosen[id(done.name)])
         result = done.result or {"failed": [], "died": not done.hung}
-        verdict = verdicts[done.name]
         verdict.killer = _killer(done.hung, result)
         if verdict.killer:
-            killers[done.name] = tuple(result["failed"]) or tuple(chosen[done.name])
-        print(f"\rmutants run: {ended}", end="", flush=True)
+            killers.append((verdict, tuple(result["failed"]) or tests))
+        else:
+            verdict.passed.update(tests)
+        print(f"\rmutants run: {ended} of {len(going)}, killed {len(killers)}", end="", flush=True)
     print()
     return killers
 
 
-def choose(verdict: Verdict, reach: Reach) -> list[str]:
+def choose(verdict: Verdict, reach: Reach, budget: float) -> list[str]:
     """Return the tests to run: those that reach the place, the narrowest first, then those beside them, within budget."""
     mutant = verdict.mutant
     direct = reach.reaching(mutant.path, range(mutant.line, mutant.last_line + 1))
@@ -156,11 +154,10 @@ def choose(verdict: Verdict, reach: Reach) -> list[str]:
     verdict.reaching = len(direct)
     order = [*_narrowest(direct, reach), *_narrowest(reach.beside(direct) - direct, reach)]
     tests, spent = [], 0.0
-    for test in order:
-        if test not in verdict.barred and (not tests or spent + reach.seconds[test] <= verdict.budget):
+    for test in (test for test in order if test not in verdict.passed | verdict.barred):
+        if not tests or spent + reach.seconds[test] <= budget:
             tests.append(test)
             spent += reach.seconds[test]
-    verdict.ran = len(tests)
     return tests
 
 
@@ -239,7 +236,9 @@ def _reason(mutant: Mutant, equals: Sequence[Mapping[str, str]]) -> str:
 def _show(verdict: Verdict, reason: str) -> None:
     mutant = verdict.mutant
     reached = (
-        f"{verdict.ran} tests ran, {verdict.reaching} reach it" if verdict.reaching else "no test reaches it"
+        f"{len(verdict.passed)} tests ran, {verdict.reaching} reach it"
+        if verdict.reaching
+        else "no test reaches it"
     )
     print(f"\n{mutant.path}:{mutant.line} in {mutant.function} ({mutant.kind}; {reached})")
     print(f"  - {mutant.before}\n  + {mutant.after}")

@@ -23,10 +23,24 @@ from typing import Any, NamedTuple
 
 import pytest
 
-# Not hypothesis: pytest wants to import its own plug-ins itself.
-HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "pyarrow", "sklearn", "spacy", "torch", "altair")
+HEAVY = (
+    "hypothesis.strategies", "scipy.stats", "scipy.optimize", "scipy.sparse", "pandas", "pyarrow", "sklearn.linear_model",
+    "statsmodels.formula.api", "statsmodels.stats.api", "spacy", "torch", "altair",
+)  # fmt: skip
 PATIENCE = 5  # times its limit a child may take by the clock: it may wait for the processor, or for ever
-OPTIONS = ("-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed", "0", "--no-header", "--tb", "no")
+OPTIONS = (
+    "-n",
+    "0",
+    "-p",
+    "no:cacheprovider",
+    "--hypothesis-seed",
+    "0",
+    "--no-header",
+    "--tb",
+    "no",
+    "--assert",
+    "plain",
+)
 
 
 class Job(NamedTuple):
