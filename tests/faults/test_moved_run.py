@@ -238,3 +238,26 @@ def test_a_run_of_an_earlier_version_is_one_line_and_is_completed_by_recording(t
     flow.measure(run)
     flow.report([run])
     assert pl.read_parquet(run / "results.parquet").equals(before)
+
+
+@pytest.mark.parametrize("damage", ["a file is gone", "the list is no JSON", "a table is cut"])
+def test_damaged_inputs_are_one_line_and_are_mended_by_recording(damage: str, tmp_path: Path) -> None:
+    write_search(tmp_path)
+    run = tmp_path / "run"
+    flow.audit(tmp_path / "study.toml", run, quiet=True)
+    before = content(run)
+    counts = run / "inputs" / "counts.parquet"
+    if damage == "a file is gone":
+        counts.unlink()
+    elif damage == "a table is cut":
+        counts.write_bytes(counts.read_bytes()[:40])
+    else:
+        (run / "inputs" / "inputs.json").write_text("{")
+    with pytest.raises(PortrayalError, match=r"inputs is damaged .*portrayal record") as error:
+        flow.measure(run)
+    assert "\n" not in str(error.value)
+    flow.record_again(run, quiet=True)
+    flow.measure(run)
+    flow.report([run])
+    after = content(run)
+    assert [name for name in before if after[name] != before[name] and name != "manifest.json"] == []

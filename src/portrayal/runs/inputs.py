@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -26,15 +27,17 @@ def write_inputs(run: Run, inputs: Mapping[str, Any]) -> None:
     part = run.inputs.with_name("inputs.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
-    plain: dict[str, Any] = {}
+    files, plain = [], {}
     for name, value in inputs.items():
         if isinstance(value, pl.DataFrame):
-            value.write_parquet(part / f"{name}.parquet")
+            files.append(f"{name}.parquet")
+            value.write_parquet(part / files[-1])
         elif isinstance(value, bytes):
-            (part / f"{name}.png").write_bytes(value)
+            files.append(f"{name}.png")
+            (part / files[-1]).write_bytes(value)
         elif value is not None:
             plain[name] = value
-    (part / PLAIN).write_text(json.dumps(plain, ensure_ascii=False, indent=1))
+    (part / PLAIN).write_text(json.dumps({"files": files, "plain": plain}, ensure_ascii=False, indent=1))
     shutil.rmtree(run.inputs, ignore_errors=True)
     part.rename(run.inputs)
 
@@ -45,14 +48,22 @@ def read_inputs(run: Run) -> dict[str, Any]:
     Raises
     ------
     PortrayalError
-        When there are none: the run was recorded by an earlier version.
+        When there are none, because an earlier version recorded the run, or when they are damaged.
     """
-    if not (run.inputs / PLAIN).exists():
+    if not run.inputs.is_dir():
         raise PortrayalError(
             f"{run.folder} keeps nothing of what its audit read from outside: an earlier version recorded it. Complete it once,"
             f" where its study's files are: portrayal record {run.folder}. Answers are kept and nothing is asked twice."
         )
-    tables = {path.stem: pl.read_parquet(path) for path in sorted(run.inputs.glob("*.parquet"))}
-    pictures = {path.stem: path.read_bytes() for path in sorted(run.inputs.glob("*.png"))}
-    plain: dict[str, Any] = json.loads((run.inputs / PLAIN).read_text())
-    return {**tables, **pictures, **plain}
+    try:
+        listed = json.loads((run.inputs / PLAIN).read_text())
+        return {Path(name).stem: _read(run.inputs / name) for name in listed["files"]} | listed["plain"]
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        raise PortrayalError(
+            f"{run.inputs} is damaged ({str(error).splitlines()[0]}). Complete it where the study's files are: portrayal record"
+            f" {run.folder}. Answers are kept and nothing is asked twice."
+        ) from None
+
+
+def _read(path: Path) -> pl.DataFrame | bytes:
+    return pl.read_parquet(path) if path.suffix == ".parquet" else path.read_bytes()
