@@ -38,6 +38,19 @@ def test_the_regression_of_kay_et_al():
     assert line.slope > 4  # and exaggerated at the ends
 
 
+def test_the_regression_equals_statsmodels():
+    import statsmodels.api as sm
+
+    table = shipped_table("image_search_gender")
+    share, n, labour = (table[name].to_numpy() for name in ("search_p_women", "search_n", "bls_p_women"))
+    model = sm.GLM(share, sm.add_constant(labour - 0.5), family=sm.families.Binomial(), var_weights=n)
+    theirs = model.fit(scale="X2", tol=1e-12)
+    line = representation(share, n, labour)
+    assert (line.intercept, line.slope) == pytest.approx(tuple(theirs.params), rel=1e-9)
+    assert (line.intercept_error, line.slope_error) == pytest.approx(tuple(theirs.bse), rel=1e-8)
+    assert line.dispersion == pytest.approx(theirs.scale, rel=1e-8)
+
+
 def test_search_follows_labour_with_r_over_nine_tenths():
     table = shipped_table("image_search_gender")
     found = correlation(table["search_p_women"].to_numpy(), table["bls_p_women"].to_numpy())
