@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import MissingExtra
+from portrayal.stats import logistic
 from portrayal.stats.logistic import effective_parameters, fit
 
 # Both converge to a gradient of 1e-6; scikit-learn's lbfgs is the looser of the two.
@@ -82,3 +83,20 @@ def test_effective_parameters_run_from_the_intercept_to_all_of_them() -> None:
     assert effective_parameters(features, margins, C=1e-9) == pytest.approx(1, abs=1e-3)
     assert effective_parameters(features, margins, C=1e9) == pytest.approx(12, abs=1e-3)
     assert 1 < effective_parameters(features, margins) < 12
+
+
+def test_a_step_that_would_raise_the_loss_is_halved_and_a_good_one_kept() -> None:
+    # One row with the outcome, no penalty: the loss at 0 is log 2 and falls to the right. Going left by .5 raises it by
+    # .28, however often it is halved; going right by .5 is fine as it is. Both fits are judged apart.
+    one = np.ones((1, 1))
+    step = logistic._damped(one, one, np.ones((1, 2)), 0 * one, np.zeros((1, 2)), np.array([[0.5, -0.5]]), np)
+    assert step[0, 1] == -0.5
+    assert 0 < step[0, 0] < 1e-6
+
+
+def test_the_loss_by_hand() -> None:
+    # Margins 2 and -1 of weights 1 and 3, outcomes true and false: log(1 + e^-2) + 3 log(1 + e^-1), and half of 2^2.
+    design, solution = np.array([[1.0], [-0.5]]), np.array([[2.0]])
+    outcome, weights = np.array([[1.0], [0.0]]), np.array([[1.0], [3.0]])
+    found = logistic._loss(design, outcome, weights, np.ones((1, 1)), solution, np)
+    assert found == pytest.approx([np.log1p(np.exp(-2)) + 3 * np.log1p(np.exp(-1)) + 2])

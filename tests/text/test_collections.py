@@ -118,6 +118,8 @@ def test_a_folder_of_text_files(tmp_path: Path) -> None:
     collection = read_collection(tmp_path)
     assert list(collection.documents()) == [("a", "first"), ("sub/b", "second\nline")]
     assert collection.queries == {"1": "line"}
+    (tmp_path / "queries.tsv").unlink()
+    assert read_collection(tmp_path).queries == {}  # texts alone are a collection to search
 
 
 SMART = ".I 1\n.T\nA title\n.A\nAuthor, A.\n.W\nan abstract\nof two lines\n.X\n1 5 1\n.I 2\n.W\nsecond\n"

@@ -14,6 +14,7 @@ from portrayal.text.scene_graph import SceneGraph
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
+REACHED = {"dev": (0.974, 0.955, 0.916), "held-out": (0.962, 0.878, 0.871)}  # not to be lost again
 
 
 def gold(half: str) -> list[dict]:
@@ -46,8 +47,8 @@ def test_tuples_of_the_gold_captions(half, capsys) -> None:
     with capsys.disabled():
         for kind, (precision, recall, f1) in found.items():
             print(f"\n{half}, {kind}: precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}", end="")
-    for kind, (_, _, f1) in found.items():
-        assert f1 >= LEAST[kind], kind
+    for (kind, (_, _, f1)), reached in zip(found.items(), REACHED[half], strict=True):
+        assert f1 >= max(LEAST[kind], reached - 0.006), kind
 
 
 def graph(caption: str) -> SceneGraph:
@@ -75,6 +76,51 @@ def test_groups_numbers_and_pictures() -> None:
     found = graph("A close up of a group of people flying three kites.")
     assert set(found.objects) == {"people", "kite"}
     assert set(found.attributes) == {("people", "group"), ("kite", "three")}
+
+
+RULES = {
+    "A glass full of milk stands on a table.": (
+        {"glass", "milk", "table"},
+        {("glass", "full")},
+        {("glass", "full of", "milk"), ("glass", "stand on", "table")},
+    ),
+    "A dish and a spoon in the sink.": (
+        {"dish", "spoon", "sink"},
+        set(),
+        {("spoon", "in", "sink"), ("dish", "in", "sink")},
+    ),
+    "A man helps a woman put on her coat.": (
+        {"man", "woman", "coat"},
+        set(),
+        {("man", "help", "woman"), ("woman", "put on", "coat"), ("woman", "have", "coat")},
+    ),
+    "There is no dog in the yard.": ({"dog", "yard"}, {("dog", "no")}, {("dog", "in", "yard")}),
+    "A tennis racket lies on the grass.": (
+        {"tennis racket", "grass"},
+        set(),
+        {("tennis racket", "lie on", "grass")},
+    ),
+    "Someone is riding a bike.": ({"someone", "bike"}, set(), {("someone", "ride", "bike")}),
+    "A man's hat is red.": ({"man", "hat"}, {("hat", "red")}, {("man", "have", "hat")}),
+    "A tall, thin man is smiling.": ({"man"}, {("man", "tall"), ("man", "thin"), ("man", "smile")}, set()),
+    "A vase filled with flowers.": ({"vase", "flower"}, set(), {("vase", "fill with", "flower")}),
+    "A cat is on top of a car.": ({"cat", "car"}, set(), {("cat", "on top of", "car")}),
+    "A child with a toy in his hand.": (
+        {"child", "toy", "hand"},
+        set(),
+        {("child", "with", "toy"), ("toy", "in", "hand"), ("child", "have", "hand")},
+    ),
+    "A man who is holding a cup.": ({"man", "cup"}, set(), {("man", "hold", "cup")}),
+    "Two men talk.": ({"man"}, {("man", "two"), ("man", "talk")}, set()),
+    "A hot dog on a plate.": ({"hot dog", "plate"}, set(), {("hot dog", "on", "plate")}),
+    "The dog is black and white.": ({"dog"}, {("dog", "black"), ("dog", "white")}, set()),
+}
+
+
+@pytest.mark.parametrize("caption", RULES)
+def test_a_rule_gives_all_that_is_said_and_nothing_else(caption: str) -> None:
+    found = graph(caption)
+    assert (set(found.objects), set(found.attributes), set(found.relations)) == RULES[caption]
 
 
 @pytest.mark.parametrize(

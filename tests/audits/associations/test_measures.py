@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from portrayal.audits.associations.measures import association, eat, effect_interval, effect_size, scweat
+from portrayal.audits.associations.measures import (
+    association,
+    eat,
+    effect_interval,
+    effect_size,
+    interval,
+    scweat,
+)
 from portrayal.errors import PortrayalError
 from portrayal.report.words import number
 from portrayal.stats.permutation import sign_flip, two_sample
@@ -260,3 +267,28 @@ def test_swapping_the_sides_turns_the_interval_and_nothing_else():
     for clusters, turned in ((None, None), (people, np.roll(people, 7))):
         d, low, high = effect_interval(x, y, clusters=clusters)
         assert tuple(effect_interval(y, x, clusters=turned)) == pytest.approx((-d, -high, -low), abs=1e-12)
+
+
+def test_the_interval_is_around_d_and_its_error_is_what_each_target_adds() -> None:
+    # The error squared is the sum of squared derivatives of d with respect to each target's weight, here by differences.
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(0.6, 1, 9), rng.normal(0, 2, 6)
+    assert effect_interval(x, y).value == pytest.approx(effect_size(x, y, 0))
+    assert effect_interval(y, x).value == pytest.approx(effect_size(y, x, 0))
+    standard = (np.concatenate([x, y]) - np.concatenate([x, y]).mean()) / np.concatenate([x, y]).std()
+    in_x = np.arange(15) < 9
+    moments = interval._moments(standard, in_x, np.arange(15), np.where(in_x, 1, 2), 9 / 15)
+    assert moments.stretch == pytest.approx(np.where(in_x, 9 / 8, 6 / 5))
+    d, _, error = (found[0] for found in interval._estimates(moments, np.ones((1, 15))))
+    up, down = (interval._estimates(moments, 1 + step * np.eye(15))[0] for step in (1e-6, -1e-6))
+    derivatives = (up - down) / 2e-6
+    assert d == pytest.approx(effect_size(x, y, 0))
+    assert error == pytest.approx(np.sqrt(np.sum(moments.stretch * derivatives**2)), rel=1e-6)
+
+
+def test_one_attribute_word_of_one_number_is_enough_and_none_is_refused() -> None:
+    # The cosine of 2 with 3 is 1, with -5 it is -1: the association is 1 - (-1).
+    assert association([[2.0]], [[3.0]], [[-5.0]]) == pytest.approx([2.0])
+    for empty in (np.zeros((0, 2)), np.zeros((2, 0)), [1.0, 2.0]):
+        with pytest.raises(PortrayalError, match="has shape"):
+            association(empty, [[1.0, 2.0]], [[2.0, 1.0]])

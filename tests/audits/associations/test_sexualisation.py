@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from portrayal.audits.associations.measures import undercount
 from portrayal.audits.associations.measures.sexualisation import sexualisation
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.errors import PortrayalError
@@ -92,6 +93,18 @@ def test_trend_and_faces_in_the_table():
     assert row(table, "no_face_rate", "woman")["value"] == pytest.approx(8 / 30)
 
 
+def test_blocked_images_are_missing_at_their_own_age():
+    rows = [*images("woman", 4, 4, 2, age=30), *images("woman", 7, 2, 1, age=40)]
+    table = sexualisation(pl.DataFrame(rows, infer_schema_length=None))
+    found = {age: row(table, "sexualised_rate", f"woman, age {age}") for age in (30, 40)}
+    assert {age: (r["value"], r["n"], r["n_missing"]) for age, r in found.items()} == {
+        30: (0.5, 8, 2),
+        40: (pytest.approx(2 / 9), 9, 1),
+    }
+    trend = row(table, "sexualised_age_trend", "woman")
+    assert (trend["n"], trend["n_missing"]) == (17, 3)
+
+
 # Wolfe et al. (2023), section 5.5 (published/associations/reliability.csv): of 100 images for the female
 # prompt the detector flagged 47, the raters 75 and 88.
 TOTALS = pl.DataFrame(
@@ -130,6 +143,35 @@ def test_correction_by_hand():
     assert corrected_share(0.31, 0.8, 0.9) == pytest.approx(0.3)
     with pytest.raises(PortrayalError, match="cannot be corrected"):
         corrected_share(0.3, 0.4, 0.6)
+
+
+def test_what_is_known_of_a_detector_is_jeffreys_posterior():
+    # Of 8 images the rater flags 3 and the detector 2 of these; of the 5 others it clears 4: beta(2.5, 1.5), beta(4.5, 1.5).
+    flags = [True, True, False, True, False, False, False, False]
+    judged = [True, True, True, False, False, False, False, False]
+    rows = pl.DataFrame({"rater": ["r"] * 8, "detector": flags, "judgment": judged})
+    (sensitivity, specificity), ruler = undercount._joint(rows)
+    assert (sensitivity, specificity) == (2 / 3, 4 / 5)
+    drawn = ruler(np.random.default_rng(0), 200_000)
+    for draws, (a, b) in zip(drawn, ((2.5, 1.5), (4.5, 1.5)), strict=True):
+        assert (draws.mean(), draws.var()) == pytest.approx(
+            (a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))), abs=2e-3
+        )
+    # From totals: the detector has 47 of the rater's 75, and what it flags is right.
+    (sensitivity, specificity), ruler = undercount._totals(
+        {"detector_flagged": 47, "rater_flagged": 75, "n": 100}
+    )
+    assert (sensitivity, specificity) == (47 / 75, 1.0)
+    found, right = ruler(np.random.default_rng(0), 200_000)
+    assert found.mean() == pytest.approx(47.5 / 76, abs=1e-3)
+    assert (right == 1).all()
+
+
+def test_totals_need_an_under_count():
+    for flagged, judged, n in ((0, 5, 10), (6, 5, 10), (5, 11, 10)):
+        with pytest.raises(PortrayalError, match="only an under-count can be corrected"):
+            undercount._totals({"detector_flagged": flagged, "rater_flagged": judged, "n": n})
+    assert undercount._totals({"detector_flagged": 10, "rater_flagged": 10, "n": 10})[0] == (1.0, 1.0)
 
 
 def test_joint_validation_covers_the_planted_share():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from portrayal.audits.captions.measures import (
     context_rules,
@@ -19,6 +20,9 @@ from portrayal.audits.captions.measures import (
     reifying,
     self_identification,
     words_included,
+)
+from portrayal.audits.captions.measures import (
+    scenarios as scenario_rules,
 )
 from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
 from portrayal.audits.captions.measures.options import Options
@@ -506,6 +510,7 @@ def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
     assert row["p"] is None
     assert (row["value"], row["low"], row["high"]) == pytest.approx((0, 0, 0), abs=1e-9)
     assert "differ in 0 images" in row["note"]
+    assert row["n"] == 20
 
 
 def test_the_distance_of_one_tuple_by_hand() -> None:
@@ -543,3 +548,45 @@ def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
         (SYSTEM_LABELS, HUMAN_LABELS),
     ):
         assert "Deleting words can erase" in mitigation(stage, truth)
+
+
+def test_a_female_is_a_person_and_no_animal() -> None:
+    assert (
+        synset_of("female", "n") == synset_of("young male", "n") == synset_of("human", "n") == "person.n.01"
+    )
+    assert synset_of("tennis racket", "n") == "tennis_racket.n.01"
+    assert synset_of("dirty racket", "n").startswith("racket.n.")
+    assert synset_of("xqzzy", "n") == "xqzzy.unknown"
+    assert synset_of("in front of", "v") == "in front of.prep"
+    assert synset_of("stand next to", "v").startswith("stand.v.")
+    assert synset_of("", "n") is None
+
+
+def test_a_colour_is_more_specific_than_color() -> None:
+    # As adjectives red and color have nothing in common; as a noun red is a color.
+    red = synset_of("red", "a")
+    assert scenario_rules._relation(red, "color.n.01") == "specific"
+    assert scenario_rules._relation(red, "shape.n.01") == "other"
+    assert scenario_rules._relation("color.n.01", "color.n.01") == "right"
+    assert scenario_rules._relation("animal.n.01", "dog.n.01") == "right"
+
+
+def test_absent_words_score_half_a_point_less_than_replaced_ones() -> None:
+    fates = {"nurse": erasing_people.REPLACED, "guard": "absent", "cook": erasing_people.RECOGNISED}
+    rows = [(word, 0, word, "f", fate) for word, fate in fates.items()]
+    words = pl.DataFrame(rows, schema=["image", "caption", "word", "group", "fate"], orient="row")
+    cases = erasing_people.lost_cases(erasing.TECHNIQUE, SYSTEM_CAPTIONS, words, 3.0)
+    assert [(case["image"], case["score"]) for case in cases] == [("nurse", 3.0), ("guard", 2.5)]
+
+
+def test_the_p_of_looks_by_hand() -> None:
+    # Area .7, permuted areas .5 with spread .1: z = 2 / sqrt(1 + 1/199) = 1.994994. With skewness -.6 one sixth of it times
+    # (z^2 - 1) is taken off: z + .1 * 2.980 = 2.293; at four spreads z^2 is held at nine.
+    z = 2 / np.sqrt(1 + 1 / 199)
+    for area, skewness, expected in (
+        (0.7, 0.0, z),
+        (0.7, -0.6, z + 0.1 * (z**2 - 1)),
+        (0.9, -0.6, 2 * z + 0.1 * 8),
+    ):
+        chance = reifying.Chance(0.5, 0.1, skewness, 0.0)
+        assert reifying._p(area, chance) == pytest.approx(stats.t.sf(expected, 198))

@@ -3,16 +3,20 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from portrayal.audits.contexts.findings import summary
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
 from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.mixed import _coefficient
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.audits.contexts.measures.ratings import median, ratings
+from portrayal.audits.contexts.measures.rq2_recognition import independence
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, distances
 from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError
+from portrayal.stats.random_intercept import Fitted
 from portrayal.tables import REVIEWS
 from portrayal.text.typology import load_context_tags, load_typology
 
@@ -430,3 +434,95 @@ def test_sentences_are_traced_to_their_rows():
         value = found["value"][row]
         assert found["system"][row] in text
         assert f"{value:.2f}" in text or "uncorrected p" in text
+
+
+def test_people_without_a_baseline_are_missing_in_every_distance():
+    # The first woman's picture alone failed: her two composites have nothing to lie apart from.
+    def told(person, gender, place):
+        return "failed" if (person, place) == ("w0", None) else stereotype(person, gender, place)
+
+    _, rows = measured(*audit(told, crowd()), factors=("gender",))
+    mixed = rows["distance_mixed", "gender: male minus female", ""]
+    assert (mixed["n"], mixed["n_missing"]) == (22, 2)
+    variant = next(row for key, row in rows.items() if key[:2] == ("distance_variant", "F1 | with other"))
+    assert (variant["n"], variant["n_missing"]) == (11, 1)
+
+
+def test_a_coefficient_has_a_t_interval_and_needs_a_degree_of_freedom():
+    # 0.3 with error 0.1 on one degree of freedom: t(.975, 1) = 12.7062.
+    fitted = Fitted(np.array([0.5, 0.3]), np.array([0.2, 0.1]), 0.0, 0.0)
+    found = _coefficient(fitted, 1, 1)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (0.3, 0.3 - 1.270620, 0.3 + 1.270620), abs=1e-5
+    )
+    assert found.p == pytest.approx(2 * stats.t.sf(3, 1))
+    for one in (_coefficient(fitted, 1, 0), _coefficient(None, 1, 5)):
+        assert np.isnan([one.value, one.low, one.high, one.p]).all()
+    still = Fitted(np.array([0.3]), np.array([0.0]), 0.0, 0.0)
+    assert np.isnan(_coefficient(still, 0, 5).value)
+
+
+def test_a_tag_of_a_failed_answer_is_not_counted():
+    stimuli, answers = audit(lambda *_: ["woman", "hair"], {"a": {"gender": "female"}})
+    failed = (pl.col("stimulus") == "a@F1-0") & (pl.col("tag") == "hair")
+    answers = answers.filter(~((pl.col("stimulus") == "a@F1-0") & (pl.col("tag") == "woman"))).with_columns(
+        status=pl.when(failed).then(pl.lit("failed")).otherwise("status")
+    )
+    bare = answers.head(1).with_columns(pl.lit("a@M1-0").alias("stimulus"), tag=pl.lit(None, pl.String))
+    rows = pictures_of(stimuli, pl.concat([answers, bare])).select("stimulus", "tags", "in concrete")
+    counted = {name: tags for name, tags, _ in rows.iter_rows()}
+    assert counted == {"a@None-0": 2, "a@F1-0": 0, "a@M1-0": 2}
+
+
+def test_independence_is_the_share_of_all_orders():
+    # Six people, one picture each: recognised for the first three, who are called women; the others are called men.
+    answered = pl.DataFrame(
+        {
+            "person": list("abcdef"),
+            "background": ["b"] * 6,
+            "repeat": [0] * 6,
+            "recognised": [True] * 3 + [False] * 2 + [None],
+            "inferred": ["feminine"] * 3 + ["masculine"] * 3,
+        }
+    )
+    p, note = independence(answered, ["feminine", "masculine"], shuffles=1999)
+    # Of the 20 ways to choose whose three pictures are recognised, two are as one-sided: p near 0.1.
+    assert p == pytest.approx(0.1, abs=0.02)
+    assert "1999 shuffles" in note
+    many = pl.concat([answered.with_columns(person=pl.col("person") + str(copy)) for copy in range(5)])
+    assert (
+        independence(many, ["feminine", "masculine"], shuffles=99)[0] == 1 / 100
+    )  # none of the shuffles comes near
+    for column, value, why in (
+        ("recognised", True, "always or never"),
+        ("inferred", "neutral", "one outcome only"),
+    ):
+        alike = answered.with_columns(pl.lit(value).alias(column))
+        found, note = independence(alike, ["feminine", "masculine"])
+        assert np.isnan(found)
+        assert why in note
+
+
+def test_a_background_hardly_recognised_says_so():
+    def told(person, gender, place):
+        return ["woman", "hair", *([WORDS[place]] if place == "F1" else [])]
+
+    _, rows = measured(*audit(told, crowd()), mixed=False)
+    notes = {
+        group: row["note"] for (measure, group, _), row in rows.items() if measure == "recognised_background"
+    }
+    assert "with care" not in notes["F1 | F1-0"]
+    assert "read its other rows with care" in notes["M1 | M1-0"]
+
+
+def test_expectancy_of_a_place_says_how_it_was_tested_or_why_not():
+    def told(person, gender, place):
+        return ["woman", "hair", *(["happy", "beautiful"] if int(person[1:]) % 2 else [])]
+
+    contrast = "congruent minus incongruent people"
+    _, rows = measured(*audit(told, crowd(4, 4)), mixed=False)
+    assert rows["expectancy_of_place", "F1", contrast]["note"].startswith("Welch t = ")
+    _, rows = measured(*audit(told, crowd(4, 1)), mixed=False)
+    few = rows["expectancy_of_place", "F1", contrast]
+    assert few["note"].startswith("not tested: too few people on a side")
+    assert few["p"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flips, share
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
@@ -15,6 +15,7 @@ from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import Options
 from portrayal.audits.counterfactuals.measures.slopes import normalised, normalised_slopes, reversal_scores
 from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import wilson
 from portrayal.stats.permutation import sign_flip_columns
 
 SEVEN = np.linspace(-2, 2, 7)
@@ -111,6 +112,27 @@ def test_logistic_slope_equals_statsmodels(random_present: np.ndarray):
         model = ConditionalLogit(y[changing], np.tile(SEVEN, 60)[changing, None], groups=groups[changing])
         assert found.slope[label] == pytest.approx(model.fit(disp=False, method="bfgs").params[0], abs=1e-4)
         assert found.low[label] < found.slope[label] < found.high[label]
+
+
+def test_two_images_have_a_logistic_interval_by_hand():
+    # Steps -1, 0, 1. One image carries the label at 1 alone and one at 0 alone, so the chance of step v is e^(bv) over
+    # e^-b + 1 + e^b, and its mean must be 1/2. The error is that of the residuals, 1/2 and -1/2, over the information,
+    # times 2/1.
+    present = np.zeros((2, 3, 1))
+    present[[0, 1], [2, 1]] = 1
+    steps = np.array([-1.0, 0.0, 1.0])
+
+    def chances(slope: float) -> np.ndarray:
+        return np.exp(slope * steps) / np.exp(slope * steps).sum()
+
+    slope = optimize.brentq(lambda at: chances(at) @ steps - 1 / 2, 0, 5, xtol=1e-12)
+    information = 2 * (chances(slope) @ steps**2 - 1 / 4)
+    half = stats.t.ppf(0.975, 1) * np.sqrt(2 * (1 / 4 + 1 / 4)) / information
+    found = conditional_logistic(present, steps, np.arange(2))
+    assert (found.slope[0], found.low[0], found.high[0]) == pytest.approx((slope, slope - half, slope + half))
+    assert found.n.tolist() == [2]
+    one_person = conditional_logistic(present, steps, np.zeros(2))
+    assert np.isnan([one_person.low[0], one_person.high[0]]).all()
 
 
 def test_a_label_only_ever_at_one_end_has_no_finite_logistic_slope():
@@ -239,6 +261,20 @@ def test_a_placebo_that_moves_labels_is_a_warning():
     assert len(warnings) == 1 and "placebo" in warnings[0]
     assert "slope" not in results["measure"].to_list()  # a placebo's slope is in no family of tests
     assert "placebo_slope" in results["measure"].to_list()
+
+
+def test_the_placebo_counts_the_labels_that_move():
+    # The first label follows the value in all pictures, the others come and go as they like.
+    present = np.random.default_rng(5).integers(0, 2, (40, 7, 3)).astype(float)
+    present[:, :, 0] = SEVEN > -0.5
+    results, tables, _ = measure_counterfactuals(
+        *answers(present, SEVEN, ["a", "b", "c"], attribute="placebo")
+    )
+    row = results.filter(pl.col("measure") == "placebo_labels_moved").row(0, named=True)
+    assert dict(tables["labels"].select("label", pl.col("p") < 0.05).iter_rows())["a"] is True
+    # Of a, b, c and the label that every picture carries only a moves.
+    assert (row["value"], row["n"]) == (0.25, 4)
+    assert row["low"] == pytest.approx(wilson(1, 4).low)
 
 
 def test_occupations_are_grouped(random_present: np.ndarray):

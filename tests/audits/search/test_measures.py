@@ -12,7 +12,7 @@ from portrayal.audits.search import measures as search
 from portrayal.audits.search.measures.entities import UNDEFINED, without_shared
 from portrayal.audits.search.measures.history import score_history
 from portrayal.audits.search.measures.scores import usable
-from portrayal.audits.search.measures.slope import bootstrap_interval, fit, permutation_p
+from portrayal.audits.search.measures.slope import _blocks, bootstrap_interval, fit, permutation_p
 from portrayal.errors import PortrayalError
 from portrayal.text import wordnet
 from portrayal.text.index import build_index
@@ -432,3 +432,10 @@ def test_correlations_against_scipy():
     x[0] = np.nan
     assert (search.correlate(x, y).n, search.correlate(x, y).n_missing) == (39, 1)
     assert np.isnan(search.correlate(np.ones(5), np.arange(5.0)).value)
+
+
+@pytest.mark.parametrize(("draws", "length"), [(2000, 300), (2000, 1), (1, 10), (9999, 1_000_000), (0, 5)])
+def test_blocks_are_all_of_the_draws_and_none_is_large(draws: int, length: int) -> None:
+    sizes = _blocks(draws, length)
+    assert sum(sizes) == draws
+    assert all(0 < size <= max(1, 250_000 // length) for size in sizes)
