@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 LONGEST = 2_000  # characters read: a refusal declines at once, and patterns stay quick on whatever is sent
 OPENERS_MOST = 4
@@ -23,7 +23,7 @@ _PICTURE = r"(?:images?|pictures?|photos?|photographs?|attachments?|files?|uploa
 _THE_PICTURE = rf"(?:an? |any |the |this |that |your |these |those )?{_PICTURE}\b"
 # What a system that answers would do. "I can't believe", "I can't wait" and "I can't make out" are none of it.
 _ANSWER = (
-    r"(?:identify|recogni[sz]e|name|tell|say(?! enough)|describe|assist|help(?! but\b| it\b| \w+ing\b(?! th))|"
+    r"(?:identify|recogni[sz]e|name(?! an? \w+er\b)|tell(?! you how)|say(?! enough)|describe|assist|help(?! but\b| it\b| \w+ing\b(?! th))|"
     r"provide|give|offer|supply|share|disclose|reveal|answer|respond|reply|comment|continue|proceed|comply|"
     r"fulfil|fulfill|complete|process|analy[sz]e|view|access|interpret|examine|inspect|generate|create|produce|"
     r"write|draw conclusions|list|tag|label|caption|determine|infer|deduce|guess|speculate|assume|judge|assess|"
@@ -35,10 +35,10 @@ _ADVERB = (
     r"(?:\w+ly |yet |also |even |be able to |in good conscience |be comfortable |legally |for privacy reasons )?"
 )
 _NOT = r"(?:cannot|could not|can no longer|will not|would not|should not|shall not|must not|may not|do not)"
+_UNABLE = r"(?:unable|not (?:\w+ly |yet )?(?:able|allowed|permitted|going|supposed|willing)|unwilling|forbidden)"
 _BARRED = (
-    r"(?:unable|not (?:\w+ly |yet )?(?:able|allowed|permitted|comfortable|going to|programmed|designed|trained|"
-    r"authori[sz]ed|equipped|capable|supposed|meant|built|willing|in a position)|prohibited|forbidden|"
-    r"uncomfortable|restricted|unwilling|still learning)"
+    r"(?:not (?:\w+ly |yet )?(?:comfortable|programmed|designed|trained|authori[sz]ed|equipped|capable|meant|built|"
+    r"in a position)|prohibited from|uncomfortable|restricted from|still learning)"
 )
 _RULES = r"(?:guidelines?|polic(?:y|ies)|rules?|instructions|programming|training|principles|terms|values)"
 _MADE = r"(?:designed|built|programmed|trained|made|created|instructed|told|configured|set up)"
@@ -55,7 +55,7 @@ _STOPPED = (
     r"stopped|triggered|against)"
 )
 _WHY = re.compile(
-    r"polic(?:y|ies)|filter|safety|guideline|moderation|restriction|terms of|sensitive|unsafe|harmful|responsible ai"
+    r"polic(?:y|ies)|filter|safety (?:system|reason|rule|check|measure|concern|setting)|guideline|moderation|restriction|terms of|sensitive|unsafe|harmful|responsible ai"
 )
 _UNSAID = (
     r"(?:available|generated|provided|attached|produced|found|given|uploaded|received|returned|included|shared)"
@@ -66,10 +66,11 @@ _REFUSES = [
     re.compile(pattern)
     for pattern in (
         rf"(?:i|we) {_NOT} {_ADVERB}{_ANSWER}",
+        rf"(?:i|we) (?:am|are|was|were|have been) (?:\w+ ){{0,2}}{_UNABLE} to (?:have to )?{_ADVERB}(?:{_ANSWER}|{_DECLINE})",
         rf"(?:i|we) (?:am|are|was|were|have been) (?:\w+ ){{0,2}}{_BARRED}\b",
         rf"(?:i|we) (?:am|was|have been) (?:\w+ly )?{_MADE} .{{0,60}}\b(?:not|cannot|unable)\b",
         r"i am (?:just |only )?an? .{0,60}\b(?:cannot|unable|not able)\b",
-        rf"(?:i|we) (?:\w+ ){{0,5}}{_DECLINE}\b",
+        rf"(?:i|we) (?:(?:must|have|had|need|will|would|should|am|going|to|\w+ly) ){{0,5}}{_DECLINE}\b",
         r"(?:i|we) (?:would |will |have |must |try |aim |had |\w+ly ){0,3}(?:rather|prefer|decided|choose|chosen|try|aim) not\b",
         r"(?:i|we) (?:must|have to|need to|aim to|should|strive to) .{0,60}\bcannot\b",
         rf"(?:i|we) (?:do not have|have no|have not|lack) (?:\w+ ){{0,3}}{_LACKED}\b",
@@ -97,7 +98,7 @@ _FILTERED = re.compile(
 
 _OPENER = re.compile(
     r"(?:i am (?:very |so |really |truly )?sorry|(?:very |so )?sorry|i (?:do )?apologi[sz]e|(?:my )?apologies|i am afraid|unfortunately|regrettably|"
-    r"i think|i believe|but|however|and|so|that|therefore|thus|because|since|as such|while|although|though|as an? (?:[\w-]+ ){1,6}?(?=i )|"
+    r"i think|i believe|i can (?:tell you|say|add|confirm) that|but|however|and|so|that|therefore|thus|because|since|as such|while|although|though|as an? (?:[\w-]+ ){1,6}?(?=i )|"
     r"error|no(?= (?:i|we) ))[ :-]*\b"
 )
 
@@ -120,11 +121,17 @@ _DESCRIBES = [
         rf"there (?:is|are|seems to be|appears to be) {_KIND}\b",
         rf"(?:it|this|that|these) (?:is|are|seems|appears|looks)(?: to be| to show| like)? {_KIND}\b(?! (?:matter|policy|limit|private|real|request))",
         rf"(?:in|at|on) the (?:background|foreground|centre|center|middle|left|right|{_PICTURE})\b,? .{{0,40}}\b{_KIND}\b",
+        r"(?:who|which) (?:is|are|seems?|appears?) (?:\w+ly )?\w+ing\b",
         r"the \w+ (?:\w+ ){0,4}?(?:says|reads|reading|saying)\b",
     )
 ]
 _BEGINS_AS_CAPTION = re.compile(
     rf"{_KIND} (?!(?:different|clearer|better|new|other|content|safety)\b)(?!(?:\w+ )?{_SENT}s? (?:\w+ ){{0,3}}?{_STOPPED})"
+)
+_TALK = re.compile(
+    r"\b(?:i|me|my|we|us|our|you|your|please|cannot|not|no|can|could|may|might|would|should|must|if|sorry|error|"
+    r"privacy|private|polic(?:y|ies)|guidelines?|safety|ethic\w*|appropriate\w*|respect\w*|information|identity|"
+    r"identif\w+|sensitive|filter\w*|personal|request\w*|stereotyp\w*|harm\w*|assumptions?|consent|important)\b"
 )
 
 _LONG_FORMS = (
@@ -174,9 +181,13 @@ def is_refusal(text: str) -> bool:
     False
     """
     sentences = list(_sentences(text))
-    reason_given = any(_WHY.search(sentence) for sentence in sentences)
-    refused = any(_refuses(part, reason_given) for sentence in sentences for part in sentence.split(", "))
-    return refused and not any(_describes(sentence) for sentence in sentences)
+    reasons = [bool(_WHY.search(sentence)) for sentence in sentences]
+    refused = [_refuses(sentence, sum(reasons) > own) for sentence, own in zip(sentences, reasons, strict=True)]
+    told = [
+        _describes(sentence) or not (declines or _is_talk(sentence))
+        for sentence, declines in zip(sentences, refused, strict=True)
+    ]
+    return any(refused) and not any(told)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -190,12 +201,24 @@ def _sentences(text: str) -> Iterator[str]:
             yield stripped
 
 
-def _refuses(part: str, reason_given: bool) -> bool:
-    """Whether this piece declines, once its courtesies are taken off."""
-    piece = _without_openers(part)
-    if any(pattern.match(piece) for pattern in _REFUSES):
+def _refuses(sentence: str, reason_elsewhere: bool) -> bool:
+    """Whether a part of this sentence declines, once its courtesies are taken off."""
+    parts = [_without_openers(part) for part in sentence.split(", ")]
+    if _is_list(parts):
+        return False
+    if any(pattern.match(part) for part in parts for pattern in _REFUSES):
         return True
-    return reason_given and bool(_FILTERED.match(piece))
+    return any(_FILTERED.match(part) and (reason_elsewhere or _WHY.search(part)) for part in parts)
+
+
+def _is_list(parts: Sequence[str]) -> bool:
+    """Whether this is a list of tags, which may name a refusal on a sign."""
+    return len(parts) > 2 and all(len(part.split()) <= 3 and not part.startswith("i ") for part in parts)
+
+
+def _is_talk(sentence: str) -> bool:
+    """Whether this is said to the asker (courtesy, offer, reason) rather than of the picture."""
+    return len(sentence.split()) < 4 or bool(_TALK.search(sentence))
 
 
 def _without_openers(part: str) -> str:
