@@ -64,8 +64,8 @@ RESULTS: Contract = {
 }
 
 # What a question came to. "empty" is an answer that holds nothing, an outcome of its own: from a tagger or a generator it is
-# an answer, in which every label is absent; an empty caption says nothing and counts as missing. Every other status
-# but "answered" is missing too. "refused" is also what declines in words, "unparsable" what cannot be read.
+# an answer, in which every label is absent; an empty caption says nothing. Every status but these two is missing.
+# "refused" is also what declines in words, "unparsable" what cannot be read.
 STATUSES = ("answered", "empty", "refused", "filtered", "failed", "unknown", "planned", "unparsable")
 ANSWERED = ("answered", "empty")  # a system that lists what it sees has answered, be the list empty
 
