@@ -33,7 +33,7 @@ FOUND_COLUMN = "was found"
 def forest(
     table: pl.DataFrame,
     *,
-    label: str = "contrast",
+    label: str = "group",
     value: str = "value",
     low: str = "low",
     high: str = "high",
