@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.runs.calibration import CALIBRATIONS, Calibration, calibrate
+from portrayal.flow import calibrate
+from portrayal.runs.calibration import CALIBRATIONS, Calibration
 
 BEGIN = "<!-- calibration:begin -->"
 END = "<!-- calibration:end -->"

@@ -68,7 +68,7 @@ def test_an_estimate_without_n_does_not_exist() -> None:
 
 
 def test_results_have_every_column_and_refuse_others() -> None:
-    assert results([ROW]).columns == list(RESULTS)
+    assert results([ROW], facets=()).columns == list(RESULTS)
     with pytest.raises(PortrayalError, match="no column 'p_adjust'. Did you mean 'p_adjusted'"):
         results([{**ROW, "p_adjust": 0.5}])
 

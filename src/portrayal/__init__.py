@@ -34,7 +34,7 @@ _PUBLIC = {
     "scene_graphs": "portrayal.text.parsing",
     "classify_tags": "portrayal.text.typology",
     "results": "portrayal.tables",
-    "calibrate": "portrayal.runs.calibration",
+    "calibrate": "portrayal.flow",
     # search engines and faces
     "rank_collection": "portrayal.audits.search.ranking",
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",

@@ -22,22 +22,25 @@ from portrayal.record.outcomes import put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
+from portrayal.runs import calibration
 from portrayal.runs.asking import ask, write_questions
-from portrayal.runs.audit import Audit, Evidence, Measured
+from portrayal.runs.audit import Audit, Evidence, Finding, Measured
 from portrayal.runs.inputs import read_inputs, write_inputs
 from portrayal.runs.manifest import write_manifest
 from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.registry import get_audit
 from portrayal.runs.reviews import read_reviews
 from portrayal.runs.run import Run, default_folder, existing_run, locked, replacing
+from portrayal.runs.silence import DIFFERENCE, measure_silence, silent_in, silent_systems, with_counts
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
-from portrayal.stats.multiplicity import adjust_results
+from portrayal.stats.decision import decide
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
     from portrayal.report.page import Section
+    from portrayal.runs.calibration import Calibration
 
 ROW_OF = {
     "tagger": "tag",
@@ -196,12 +199,68 @@ def measure(folder: Path | str) -> Measured:
 
 
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
-    """Measure and correct over the declared family; tables may be polars, pandas or Arrow."""
+    """Measure, add what was left unanswered, correct over the declared family and decide what is found."""
     stem = get_audit(study.audit)
-    measured = stem.measure(_checked(evidence, stem), study.settings)
-    family = _family(study, stem, measured.results)
-    adjusted = adjust_results(measured.results, family, study.family.method)
-    return replace(measured, results=check_results(adjusted))
+    checked = _checked(evidence, stem)
+    measured = stem.measure(checked, study.settings)
+    silence = measure_silence(
+        checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
+    )
+    rows = pl.concat([check_results(measured.results), silence], how="diagonal")
+    family = [*_family(study, stem, measured.results), DIFFERENCE]
+    silent = silent_systems(checked.responses)
+    decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
+    return replace(measured, results=check_results(with_counts(decided, checked.responses)))
+
+
+def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
+    """Return results and sentences of answers at hand, by the way that recorded ones take."""
+    measured = measure_evidence(study, evidence)
+    return measured.results, find(study, measured)
+
+
+def calibrate(stem: str, runs: int = 1000, seed: int = 0) -> Calibration:
+    """Run an instrument against phantoms: simulated systems with a planted effect of known size, and with none.
+
+    Parameters
+    ----------
+    stem
+        An audit, or 'experiments' for those of the associations audit.
+    runs
+        Simulated runs per condition; of whole audits at most 400 per shape.
+    seed
+        Random seed; published figures use 0.
+
+    Returns
+    -------
+    Calibration
+        `false_alarm` (share of whole audits without an effect that print a finding), `power` (share of planted effects
+        found), `coverage` (share of 95% intervals that hold the planted value), `conditions` and `nulls` behind them.
+
+    Examples
+    --------
+    >>> from portrayal import calibrate
+    >>> found = calibrate("experiments", runs=2)
+    >>> found.stem, found.runs, 0 <= found.false_alarm <= 1
+    ('experiments', 2, True)
+    """
+    return calibration.calibrate(stem, runs, seed, audit_evidence)
+
+
+def find(study: Study, measured: Measured) -> list[Finding]:
+    """Put what was measured into sentences, each with the row it speaks of: found first, then what cannot be said.
+
+    Of a system that answered nothing only that is said.
+    """
+    from portrayal.report.sentences import in_order
+    from portrayal.report.silence import silence_findings
+
+    stem = get_audit(study.audit)
+    silence = silence_findings(measured, stem)
+    silent = silent_in(measured.results)
+    said = stem.findings(measured, study.settings)
+    kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
+    return in_order([*kept, *silence], measured.results)
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:
@@ -344,19 +403,20 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
     import json
 
     from portrayal.report.page import Section
+    from portrayal.report.systems import shown_names
     from portrayal.runs.status import states_table
 
     study = _study_of(run)
     stem: Audit = get_audit(study.audit)
-    measured = read_measured(run)
     manifest: dict[str, Any] = json.loads(run.manifest.read_text())
+    measured = replace(read_measured(run), shown_names=shown_names(manifest["systems"]))
     count = earlier.count(stem.stem)
     return Section(
         audit=stem,
         study_name=study.name,
         measured=measured,
         charts=stem.charts(measured, study.settings),
-        findings=stem.findings(measured, study.settings),
+        findings=find(study, measured),
         tables=stem.tables(measured, study.settings),
         systems=manifest["systems"],
         states=states_table(run),

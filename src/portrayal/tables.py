@@ -50,18 +50,29 @@ RESULTS: Contract = {
     "audit": pl.String,
     "system": pl.String,
     "measure": pl.String,
-    "group": pl.String,
-    "contrast": pl.String,
+    "group": pl.String,  # whom the row is about; of a contrast, the first side
+    "versus": pl.String,  # the second side of a contrast
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "null": pl.Float64,  # the value that would show no difference or harm; 0 where it is left out
     "p": pl.Float64,
+    "p_floor": pl.Float64,  # the smallest p this design could give, where that is not 0
     "p_adjusted": pl.Float64,
     "n": pl.Int64,
+    "counted": pl.String,  # what n counts: people, images, queries ...
+    "n_answered": pl.Int64,  # questions
     "n_missing": pl.Int64,
+    "n_refused": pl.Int64,  # questions
     "unit": pl.String,
+    "family": pl.String,  # confirmatory, exploratory, or null where nothing was tested
+    "decision": pl.String,  # see stats/decision.py
+    "reason": pl.String,  # why something was not tested or cannot be measured
+    "detectable": pl.Float64,  # the effect that 80 of 100 such audits would have found
     "note": pl.String,
 }
+# Without these there is no result; the other columns are null where a table does not have them.
+NEEDED = ("audit", "system", "measure", "value", "low", "high", "p", "n", "unit")
 
 # What a question came to. "empty" is an answer that holds nothing, an outcome of its own: from a tagger or a generator it is
 # an answer, in which every label is absent; an empty caption says nothing. Every status but these two is missing.
@@ -193,8 +204,14 @@ def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 
 def check_results(table: Any) -> pl.DataFrame:
-    """Check a Results table: the contract, and no estimate without `n`."""
-    frame = check(table, RESULTS, "results")
+    """Check a Results table: the contract, and no estimate without `n`. Columns beside the contract are facets."""
+    frame = as_frame(table, "results")
+    left_out = [
+        pl.lit(None, kind).alias(name)
+        for name, kind in RESULTS.items()
+        if name not in frame.columns and name not in NEEDED
+    ]
+    frame = check(frame.with_columns(left_out), RESULTS, "results")
     bare = frame.filter(pl.col("value").is_not_null() & pl.col("n").is_null())
     if not bare.is_empty():
         raise PortrayalError(
@@ -203,23 +220,32 @@ def check_results(table: Any) -> pl.DataFrame:
     return frame
 
 
-def results(rows: Iterable[Mapping[str, Any]], **columns: Any) -> pl.DataFrame:
+def facets(results: pl.DataFrame) -> list[str]:
+    """Return the columns of a Results table that say what its rows are about, beside system, measure, group and versus."""
+    return [name for name in results.columns if name not in RESULTS]
+
+
+def results(
+    rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = ("contrast",), **columns: Any
+) -> pl.DataFrame:
     """Build a Results table from dicts; columns left out are null, unknown columns are refused.
 
-    `columns` hold for every row that does not say otherwise.
+    `facets` are further columns of text: a place, a stage, an axis. `columns` hold for every row that does not say
+    otherwise.
 
     Examples
     --------
     >>> results([{"measure": "gsr", "value": 0.1, "n": 83}], audit="search").select("audit", "n").row(0)
     ('search', 83)
     """
+    schema = {**RESULTS, **dict.fromkeys(facets, pl.String)}
     rows = [{**columns, **row} for row in rows]
-    unknown = {key for row in rows for key in row} - set(RESULTS)
+    unknown = {key for row in rows for key in row} - set(schema)
     if unknown:
         name = sorted(unknown)[0]
-        raise PortrayalError(f"results has no column {name!r}.{nearest(name, RESULTS)}")
-    filled = [{column: row.get(column) for column in RESULTS} for row in rows]
-    return check_results(pl.DataFrame(filled, schema=dict(RESULTS)))
+        raise PortrayalError(f"results has no column {name!r}.{nearest(name, schema)}")
+    filled = [{column: row.get(column) for column in schema} for row in rows]
+    return check_results(pl.DataFrame(filled, schema=schema))
 
 
 def finite(value: Any) -> Any:

@@ -81,7 +81,7 @@ def make_audit(stem: str) -> Audit:
         kind="encoder",
         settings=Settings,
         stimuli=lambda study: pl.DataFrame(),
-        measure=lambda evidence, settings: Measured(results([])),
+        measure=lambda evidence, settings: Measured(results([], facets=())),
         charts=lambda measured: [],
         findings=lambda measured: [],
         validity=VALIDITY,
@@ -102,7 +102,7 @@ def make_results(stem: str, systems: list[str], seed: int = 0) -> pl.DataFrame:
         "unit": "share of questions",
         "note": "no usable answer; not counted as zero",
     }
-    return results([*rows, silent])
+    return results([*rows, silent], facets=())
 
 
 def _result(stem: str, system: str, group: str, dice: random.Random) -> dict[str, object]:
@@ -114,7 +114,7 @@ def _result(stem: str, system: str, group: str, dice: random.Random) -> dict[str
         "system": system,
         "measure": measure,
         "group": group,
-        "contrast": contrast,
+        "versus": contrast,
         "value": value,
         "low": value - half,
         "high": value + half,

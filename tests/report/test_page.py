@@ -92,7 +92,7 @@ def test_every_link_inside_the_page_arrives(page):
 
 
 def test_numbers_are_rounded_and_intervals_stand_beside_them():
-    row = {"audit": "associations", "system": "A", "measure": "effect_size", "group": "x", "contrast": "y"}
+    row = {"audit": "associations", "system": "A", "measure": "effect_size", "group": "x", "versus": "y"}
     row |= {"value": 1.504321, "low": 1.12345, "high": 1.79876, "p": 0.00002, "p_adjusted": 0.0316, "n": 20}
     text = read(quick(measured=Measured(results([{**row, "n_missing": 3, "unit": "d"}])))).text
     assert "1.50 [1.12, 1.80]" in text
@@ -131,7 +131,7 @@ def test_what_all_notes_say_is_said_once():
 def test_a_long_contrast_stands_below_its_row():
     row = {"audit": "associations", "system": "A", "measure": "eat", "value": 0.1, "n": 5}
     long = "European American names - African American names: pleasant - unpleasant"
-    rows = [{**row, "group": "a", "contrast": long}, {**row, "group": "b", "contrast": "short"}]
+    rows = [{**row, "group": "a", "versus": long}, {**row, "group": "b", "versus": "short"}]
     page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
     block = page.find("div", class_="block")[0]
     assert [one.text for one in block.find("th") if one.attributes["scope"] == "row"] == ["a", "b"]
@@ -442,7 +442,7 @@ def test_no_text_and_no_number_breaks_the_page(text, other, value, low, n):
         "system": text,
         "measure": other,
         "group": text,
-        "contrast": other,
+        "versus": other,
         "n": n,
     }
     table = results(

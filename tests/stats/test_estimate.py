@@ -16,6 +16,7 @@ def test_a_row_has_what_the_estimate_knows_and_any_further_column() -> None:
     assert found.row("recognised", system="a", place="kitchen") == {
         "measure": "recognised", "value": 0.25, "low": 0.1, "high": 0.5, "p": 0.04, "n": 12, "n_missing": 3,
         "unit": "share", "note": "as counted", "system": "a", "place": "kitchen",
+        "counted": None, "null": None, "p_floor": None, "decision": None, "reason": None,
     }  # fmt: skip
 
 

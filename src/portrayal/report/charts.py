@@ -14,7 +14,8 @@ from portrayal.report import encodings as enc
 from portrayal.report.curve import specification_curve
 from portrayal.report.drawing import to_svg
 from portrayal.report.scatter import scatter_with_fit
-from portrayal.report.theme import INK, saying
+from portrayal.report.theme import CARD, INK, saying
+from portrayal.stats.decision import FOUND
 
 __all__ = [
     "bars_with_intervals",
@@ -26,12 +27,13 @@ __all__ = [
 ]
 
 WIDTH = 600
+FOUND_COLUMN = "was found"
 
 
 def forest(
     table: pl.DataFrame,
     *,
-    label: str = "contrast",
+    label: str = "group",
     value: str = "value",
     low: str = "low",
     high: str = "high",
@@ -41,6 +43,8 @@ def forest(
     width: int = WIDTH,
 ) -> Any:
     """Draw one estimate with its interval per row, coloured and shaped by system, with a line at `reference`.
+
+    A filled point was found, by the `decision` of its row; every other point is hollow.
 
     Parameters
     ----------
@@ -59,17 +63,28 @@ def forest(
     """
     import altair as alt
 
-    frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
+    frame = enc.renamed(
+        _with_found(table),
+        {"label": label, "value": value, "low": low, "high": high, "series": color, "found": FOUND_COLUMN},
+    )
     frame, said = enc.capped(frame)
     base = alt.Chart(frame, width=width, height=enc.steps(frame)).encode(
         y=enc.labels(), yOffset=enc.offsets(frame), color=enc.colors(frame)
     )
     ends = alt.X(field="low", type="quantitative", title=axis or None), alt.X2(field="high")
     rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=2, strokeCap="round").encode(*ends)
-    point = base.mark_point(filled=True, size=70, opacity=1).encode(
-        alt.X(field="value", type="quantitative", title=axis or None), shape=enc.shapes(frame)
+    at = base.encode(alt.X(field="value", type="quantitative", title=axis or None), shape=enc.shapes(frame))
+    hollow = at.transform_filter("!datum.found").mark_point(
+        filled=False, fill=CARD, size=60, opacity=1, strokeWidth=2
     )
-    return _saying(enc.reference_line(reference, "x") + rule + point, said)
+    filled = at.transform_filter("datum.found").mark_point(filled=True, size=75, opacity=1)
+    return _saying(enc.reference_line(reference, "x") + rule + hollow + filled, said)
+
+
+def _with_found(table: pl.DataFrame) -> pl.DataFrame:
+    """Mark the rows that were found: a table without decisions has none."""
+    found = pl.col("decision") == FOUND if "decision" in table.columns else pl.lit(False)
+    return table.with_columns(found.fill_null(False).alias(FOUND_COLUMN))
 
 
 def bars_with_intervals(

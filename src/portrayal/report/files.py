@@ -13,6 +13,7 @@ import polars as pl
 from portrayal.report.drawing import Drawing, svg_to_png
 from portrayal.report.page import render_drawn
 from portrayal.report.section import STATES, Section, draw, table_files
+from portrayal.runs.audit import Finding
 from portrayal.systems.settings import without_secrets
 from portrayal.tables import RESULTS
 
@@ -49,23 +50,24 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
 def all_results(sections: Sequence[Section]) -> pl.DataFrame:
     """Return the results of all sections under one another, with the study each row belongs to."""
     parts = [
-        section.measured.results.select(*RESULTS).with_columns(
-            pl.lit(section.study_name, dtype=pl.String).alias("study")
-        )
+        section.measured.results.with_columns(pl.lit(section.study_name, dtype=pl.String).alias("study"))
         for section in sections
     ]
-    return pl.concat(parts) if parts else pl.DataFrame(schema={**RESULTS, "study": pl.String})
+    empty = pl.DataFrame(schema={**RESULTS, "study": pl.String})
+    return pl.concat([empty, *parts], how="diagonal")
 
 
 def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
     """Return what results.json holds; a finding's `row` counts in the whole list of results."""
-    audits, start = [], 0
+    audits, findings, start = [], [], 0
     for section in sections:
         audits.append(_audit_json(section, start))
+        findings += [_finding_json(section, finding, start) for finding in section.findings]
         start += section.measured.results.height
     manifest = {section.anchor: section.manifest for section in sections}
     whole = {
         "title": title,
+        "findings": findings,
         "results": all_results(sections).to_dicts(),
         "audits": audits,
         "manifest": manifest,
@@ -109,6 +111,18 @@ def write_chart(folder: Path, drawing: Drawing) -> None:
     png = drawing.png if not drawing.svg else svg_to_png(drawing.svg)
     if png:
         (folder / f"{drawing.name}.png").write_bytes(png)
+
+
+def _finding_json(section: Section, finding: Finding, start: int) -> dict[str, Any]:
+    row = section.measured.results.row(finding.row, named=True)
+    return {
+        "audit": section.audit.stem,
+        "study": section.study_name,
+        "system": row["system"],
+        "sentence": finding.sentence,
+        "decision": row["decision"],
+        "row": start + finding.row,
+    }
 
 
 def _audit_json(section: Section, start: int) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.report.words import is_missing, number, plain
-from portrayal.stats.multiplicity import is_significant
+from portrayal.stats.decision import DESCRIBED, is_found
+from portrayal.tables import facets
 
 SHOWN = 60  # rows of one measure in the page; the files have them all
 OPEN = 12  # rows of one measure before the rest is folded
@@ -19,7 +20,7 @@ WIDTH = 120.0
 EDGE = 6.0
 LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
 NAME = 16  # letters of a system's name; longer ones stand above their rows
-NAMING = ("system", "group", "contrast")  # the columns that say what a row is about
+NAMING = ("system", "group", "versus")  # the columns that say what a row is about, beside its facets
 
 NAMELESS: Mapping[str, str] = {}
 
@@ -34,20 +35,27 @@ def result_blocks(
     A block holds the rows of one measure and unit, cut where they are many; rows a finding cites are always
     kept. `names` puts measures into words.
     """
+    about = [
+        name
+        for name in (NAMING[0], *facets(results), *NAMING[1:])
+        if results[name].null_count() < results.height
+    ]
     groups = results.with_row_index("row").group_by(["measure", "unit"], maintain_order=True)
     blocks = []
     for (measure, unit), group in groups:
         place = pl.int_range(pl.len())
         kept = group.filter((place < SHOWN) | pl.col("row").is_in(list(cited)))
-        block = _block(kept.to_dicts(), measure, unit, anchor, names)
+        block = _block(kept.to_dicts(), measure, unit, anchor, names, about)
         blocks.append({**block, "height": group.height, "hidden": group.height - kept.height})
     return blocks
 
 
-def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str]) -> dict[str, Any]:
-    shared = _shared(rows)
-    naming = [name for name in NAMING if name not in shared]
-    long = len(naming) > 1 and any(len(row["contrast"] or "") > LONG for row in rows)
+def _block(
+    rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str], about: Sequence[str]
+) -> dict[str, Any]:
+    shared = _shared(rows, about)
+    naming = [name for name in about if name not in shared]
+    long = next((name for name in naming[1:] if any(len(row[name] or "") > LONG for row in rows)), "")
     grouped = ["system"] if len(naming) > 1 and _in_runs([row["system"] or "" for row in rows]) else []
     common = _common(rows)
     scale = Scale.of(rows)
@@ -57,23 +65,26 @@ def _block(rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping
         "measure": names.get(measure) or plain(measure or "unnamed measure"),
         "unit": unit,
         "note": "; ".join(common),
-        "about": [(name, shared[name]) for name in NAMING if shared.get(name)],
-        "naming": [name for name in naming if name not in {*(["contrast"] if long else []), *grouped}],
+        "about": [(plain(name), shared[name]) for name in about if shared.get(name)],
+        "naming": [name for name in naming if name not in {long, *grouped}],
         "grouped": bool(grouped),
-        "below": "contrast" if long and "contrast" in naming else "",
+        "below": long,
         "open": shown[:OPEN],
         "folded": shown[OPEN:],
-        "has": {name: _any(rows, name) for name in ("low", "p", "p_adjusted")},
+        "has": {
+            **{name: _any(rows, name) for name in ("low", "p", "p_adjusted")},
+            "decision": any(row["reason"] != DESCRIBED for row in rows),
+        },
         "zero": scale.at(0.0),
         "ends": (number(scale.low), number(scale.high)),
     }
 
 
-def _shared(rows: Sequence[Row]) -> dict[str, Any]:
+def _shared(rows: Sequence[Row], about: Sequence[str]) -> dict[str, Any]:
     """Return the names all rows share and the heading can say once; one name at least stays in the rows."""
-    same = {name: rows[0][name] for name in NAMING if len({row[name] for row in rows}) == 1}
-    if all(name in same for name in NAMING):
-        same.pop(next((name for name in NAMING if same[name]), "system"))
+    same = {name: rows[0][name] for name in about if len({row[name] for row in rows}) == 1}
+    if all(name in same for name in about):
+        same.pop(next((name for name in about if same[name]), about[0]))
     return same
 
 
@@ -129,5 +140,5 @@ def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:
         "at": scale.at(row["value"]),
         "start": scale.at(row["low"]),
         "end": scale.at(row["high"]),
-        "significant": is_significant(row),
+        "found": is_found(row),
     }

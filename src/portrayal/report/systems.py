@@ -40,6 +40,13 @@ def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(system.get("name")) for system in played]
 
 
+def shown_names(systems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of simulated systems as sentences say them; a name that says so itself stays."""
+    return {
+        name: name if "simulated" in name.lower() else f"{name} (simulated)" for name in simulated(systems)
+    }
+
+
 def said_simulated(systems: Sequence[Mapping[str, Any]]) -> str:
     """Say which systems are simulated; nothing when none is."""
     names = simulated(systems)

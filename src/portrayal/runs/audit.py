@@ -32,9 +32,17 @@ class Measured:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     reviews: pl.DataFrame | None = None  # cases for people to judge
-    pictures: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # PNGs that charts show: a contact sheet, a strip
+    # PNGs that charts show: a contact sheet, a strip.
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    # Of rows that test the same people: row (its number in results), unit (the person), difference. Tested together by
+    # joint sign flips; see portrayal.stats.decision.
+    differences: pl.DataFrame | None = None
+    # Systems as readers see them, where that is not their name: a phantom is said to be simulated.
+    shown_names: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, system: str) -> str:
+        """Return a system's name as sentences and charts say it."""
+        return self.shown_names.get(system, system)
 
 
 @dataclass(frozen=True)
@@ -81,12 +89,40 @@ class Audit:
     findings: Callable[[Measured, Any], list[Finding]]
     validity: Sequence[str]  # what the number does not say; printed beside it
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
+    # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown).
+    groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
+    units: str = "people"  # what the units of `groups` are
+    shows: str = "questions about {group}"  # what a system is asked, in sentences about silence: "pictures of {group} people"
     # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
+
+
+def no_groups() -> pl.DataFrame:
+    """Return an empty table of groups, for audits whose stimuli show nobody."""
+    return pl.DataFrame(schema=dict.fromkeys(GROUPS, pl.String))
+
+
+def groups_by(stimuli: pl.DataFrame, axes: Sequence[str], unit: str = "stimulus") -> pl.DataFrame:
+    """Return the groups of stimuli that carry them as columns; a stimulus without a group on an axis is left out."""
+    parts = [
+        stimuli.select(
+            "stimulus",
+            axis=pl.lit(axis),
+            group=pl.col(axis).cast(pl.String),
+            unit=pl.col(unit).cast(pl.String),
+        )
+        for axis in axes
+        if axis in stimuli.columns
+    ]
+    whole = pl.concat(parts) if parts else no_groups()
+    return whole.filter(pl.col("group").is_not_null(), pl.col("group") != "")
+
+
+GROUPS = ("stimulus", "axis", "group", "unit")
 
 
 def say_each(measured: Measured, say: Callable[[dict[str, Any]], str], *wanted: pl.Expr) -> list[Finding]:

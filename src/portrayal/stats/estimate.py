@@ -30,6 +30,11 @@ class Estimate:
     n_missing: int | None = 0
     unit: str = ""
     note: str = ""
+    counted: str | None = None  # what n counts
+    null: float = nan  # the value that would show no difference, where it is not 0
+    p_floor: float = nan  # the smallest p the design could give
+    decision: str | None = None  # only "not tested" or "not measurable": what was found is decided elsewhere
+    reason: str | None = None
 
     def __iter__(self) -> Iterator[float]:
         """Yield value, low and high."""

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scripts.calibration_pages import BEGIN, END, main, markdown, rewrite
 
+from portrayal import calibrate
 from portrayal.errors import PortrayalError
-from portrayal.runs.calibration import Calibration, calibrate
+from portrayal.runs.calibration import Calibration
 
 RUNS = 200
 

@@ -1,6 +1,6 @@
 """The further measures of the associations audit against their phantoms, with few runs."""
 
-from portrayal.runs.calibration import calibrate
+from portrayal import calibrate
 
 
 def test_false_alarms_power_and_coverage():

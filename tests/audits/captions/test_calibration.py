@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from portrayal import calibrate
 from portrayal.audits.captions.calibration import expected_coefficient
 from portrayal.audits.captions.calibration.enumeration import Case, cases
 from portrayal.audits.captions.calibration.headlines import HEADLINES
@@ -14,7 +15,6 @@ from portrayal.audits.captions.calibration.planted import RATE
 from portrayal.audits.captions.calibration.truths import TRUTHS, share, truth, tuple_distance
 from portrayal.audits.captions.phantom import PHANTOMS, draws
 from portrayal.audits.captions.scenes import ACTIONS, make_scenes, nouns
-from portrayal.runs.calibration import calibrate
 from portrayal.runs.parallel import WORTH_IT, over_seeds
 
 

@@ -1,0 +1,176 @@
+"""Silence as an outcome: which questions each system left unanswered, of whom, and whether more of some than of others.
+
+It is the same for every audit. A question counts as unanswered when it was refused, filtered, failed, empty or could not
+be read; one that was not asked yet, or whose fate is unknown, does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import wilson
+from portrayal.stats.level_test import level_test
+from portrayal.stats.proportions import newcombe
+from portrayal.tables import results
+
+ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
+FACETS = ("axis", "status")
+NOT_ASKED = ("planned", "unknown")
+ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
+THE_OTHERS = "the others"
+
+Row = dict[str, Any]
+
+
+def measure_silence(
+    responses: pl.DataFrame, groups: pl.DataFrame, audit: str, counted: str = "people", seed: int = 0
+) -> pl.DataFrame:
+    """Return Results rows: shares answered, by status, and by group where something was not; and their differences.
+
+    Parameters
+    ----------
+    responses
+        A checked Responses table.
+    groups
+        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them.
+    audit, counted, seed
+        For the rows, what their units are, and the seed of permutations.
+    """
+    asked = questions(responses)
+    rows = [
+        row
+        for (system,), mine in asked.group_by("system", maintain_order=True)
+        for row in _rows(system, mine, groups, counted, seed)
+    ]
+    return results(rows, facets=FACETS, audit=audit)
+
+
+def questions(responses: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each question that was asked: system, stimulus, repeat and status."""
+    asked = responses.select("system", "stimulus", "repeat", "status").unique(maintain_order=True)
+    return asked.with_columns(
+        status=pl.col("status").replace({"filtered": "refused", "unparsable": "unreadable"}),
+        asked=~pl.col("status").is_in(NOT_ASKED),
+    )
+
+
+def silent_systems(responses: pl.DataFrame) -> dict[str, str]:
+    """Return the systems that answered nothing or almost nothing, each with the reason in words."""
+    systems = questions(responses).group_by("system", maintain_order=True)
+    reasons = {str(system): _silent(mine.filter("asked")) for (system,), mine in systems}
+    return {system: reason for system, reason in reasons.items() if reason}
+
+
+def silent_in(results: pl.DataFrame) -> set[str]:
+    """Return the systems of whom nothing can be said, from decided results."""
+    rows = results.filter(pl.col("measure") == ANSWERED, pl.col("decision") == NOT_MEASURABLE)
+    return set(rows["system"])
+
+
+def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
+    """Fill in how many questions a row's system answered and refused, where the measure does not say it of the row."""
+    asked = (
+        questions(responses)
+        .group_by("system")
+        .agg(
+            answered=(pl.col("status") == ANSWERED).sum().cast(pl.Int64),
+            refused=(pl.col("status") == "refused").sum().cast(pl.Int64),
+        )
+    )
+    joined = results.join(asked, on="system", how="left", maintain_order="left")
+    return joined.with_columns(
+        n_answered=pl.coalesce("n_answered", "answered"), n_refused=pl.coalesce("n_refused", "refused")
+    ).drop("answered", "refused")
+
+
+def _silent(asked: pl.DataFrame) -> str | None:
+    answered = int((asked["status"] == ANSWERED).sum())
+    if asked.is_empty():
+        return "none of its questions has been asked"
+    if answered < ALMOST_NOTHING * asked.height:
+        return f"it answered {answered or 'none'} of {asked.height:,} questions"
+    return None
+
+
+def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
+    asked = mine.filter("asked")
+    counts = _counts(asked)
+    common = {
+        "system": system,
+        "counted": "questions",
+        "unit": "share",
+        **counts,
+        "n_missing": mine.height - asked.height,
+    }
+    reason = _silent(asked)
+    silent = {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
+    yield wilson(counts["n_answered"], asked.height).row(ANSWERED, **common, **silent)
+    for status, count in (
+        asked.filter(pl.col("status") != ANSWERED)["status"]
+        .value_counts(sort=True)
+        .sort("status")
+        .iter_rows()
+    ):
+        yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
+    if 0 < counts["n_answered"] < asked.height:
+        for (axis,), part in asked.join(groups, on="stimulus").group_by("axis", maintain_order=True):
+            yield from _of_axis(str(system), str(axis), part, counted, seed)
+
+
+def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
+    return {
+        "n_answered": int((asked["status"] == ANSWERED).sum()),
+        "n_refused": int((asked["status"] == "refused").sum()),
+    }
+
+
+def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
+    """Yield the share unanswered of each group, and the difference between the worst served and the others."""
+    lost = part.with_columns(lost=(pl.col("status") != ANSWERED).cast(pl.Float64))
+    cells = lost.group_by("unit", "group").agg(pl.col("lost").mean()).sort("group", "unit")
+    shares = {}
+    for (group,), mine in lost.group_by("group", maintain_order=True):
+        units = cells.filter(pl.col("group") == group)["lost"].to_numpy()
+        shares[str(group)] = units
+        yield wilson(units.sum(), len(units)).row(
+            UNANSWERED, system=system, axis=axis, group=group, counted=counted, unit="share",
+            n_missing=0, **_counts(mine),
+        )  # fmt: skip
+    if len(shares) > 1:
+        yield _difference(shares, cells, seed).row(
+            DIFFERENCE, system=system, axis=axis, **_sides(shares), status=_commonest(part), unit="points",
+            counted=counted, n_missing=0, **_counts(part),
+        )  # fmt: skip
+
+
+def _worst(shares: Mapping[str, np.ndarray]) -> str:
+    return max(shares, key=lambda group: (shares[group].mean(), group))
+
+
+def _sides(shares: Mapping[str, np.ndarray]) -> dict[str, str]:
+    worst = _worst(shares)
+    others = [group for group in shares if group != worst]
+    return {"group": worst, "versus": others[0] if len(others) == 1 else THE_OTHERS}
+
+
+def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int) -> Estimate:
+    """Return the worst group's share less the others', Newcombe's interval, and the p of all groups being alike."""
+    worst = _worst(shares)
+    rest = np.concatenate([units for group, units in shares.items() if group != worst])
+    gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
+    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
+    p = level_test(cells["lost"].to_numpy(), group, unit, seed)
+    return replace(gap, p=p, n=len(shares[worst]) + len(rest))
+
+
+def _commonest(part: pl.DataFrame) -> str:
+    """Return what most unanswered questions came to."""
+    counted = part.filter(pl.col("status") != ANSWERED)["status"].value_counts(sort=True)
+    return str(counted.sort("count", "status", descending=True)["status"][0])
