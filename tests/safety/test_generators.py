@@ -228,7 +228,8 @@ import base64, io, json, sys
 from PIL import Image
 for line in sys.stdin:
     buffer = io.BytesIO(); Image.new("RGB", (8, 8)).save(buffer, "PNG")
-    print(json.dumps({"image": base64.b64encode(buffer.getvalue()).decode()}), flush=True)
+    image = base64.b64encode(buffer.getvalue()).decode()
+    print(json.dumps({"id": json.loads(line)["id"], "answer": {"image": image}}), flush=True)
 """
 
 

@@ -116,7 +116,7 @@ class Throttled(Exception):
 
 
 class Unreachable(Throttled):
-    """The connection was refused before anything was sent: no answer was produced, ask again."""
+    """Nothing was sent (no connection, a program not ready): no answer was produced, ask again, then leave it planned."""
 
 
 class QuotaSpent(Exception):
@@ -131,8 +131,24 @@ class CallFailed(Exception):
         self.raw = raw
 
 
+class AccessDenied(CallFailed):
+    """The service wants another key or does not let us in (401, 403): the first one stops the system."""
+
+    stops_after = 1
+
+
+class NothingThere(CallFailed):
+    """There is nothing at this address (404): the third without an answer between them stops the system."""
+
+    stops_after = 3
+
+
 class OutcomeUnknown(Exception):
-    """The question went out and nothing came back: it may have been answered and billed."""
+    """The question went out and no answer came back: it may have been answered and billed. What came is kept."""
+
+    def __init__(self, message: str, raw: bytes = b"") -> None:
+        super().__init__(message)
+        self.raw = raw
 
 
 class Unreadable(Exception):
