@@ -266,7 +266,7 @@ def test_an_endpoint_is_gated(monkeypatch):
 
     def handle(request):
         seen.append(json.loads(request.content))
-        return httpx2.Response(200, json=body)
+        return httpx2.Response(200, stream=httpx2.ByteStream(json.dumps(body).encode()))
 
     system.inner._client = httpx2.AsyncClient(transport=httpx2.MockTransport(handle))
     system.gates = gates()

@@ -22,19 +22,21 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, OutcomeUnknown, Question, Unreachable, Unreadable
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    NoAnswer,
+    OutcomeUnknown,
+    Question,
+    Unreachable,
+    Unreadable,
+)
 from portrayal.systems.plain import answer_in, decoded, is_envelope, pack_reply
 from portrayal.systems.program import LineTooLong, Program, start_program
 from portrayal.systems.settings import SystemSettings
 
 LONGEST_LINE = 64 * 1024 * 1024
 PATIENCE = 5.0  # seconds a program has to end after its input is closed
-
-
-class NoAnswer(OutcomeUnknown):
-    """A line that is no answer to the question asked; three without an answer between them stop the system."""
-
-    stops_after = 3
 
 
 @dataclass
