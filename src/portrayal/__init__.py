@@ -23,6 +23,7 @@ _PUBLIC = {
     "record": "portrayal.flow",
     "record_again": "portrayal.flow",
     "status_text": "portrayal.runs.status",
+    "unanswered": "portrayal.runs.unanswered",
     "measure": "portrayal.flow",
     "read_results": "portrayal.runs.measured",
     "report": "portrayal.flow",

@@ -262,10 +262,7 @@ def _resumable() -> Iterator[None]:
 
 def _exit_if_unanswered(folder: Path) -> None:
     """End with a code of its own when a system answered nothing: what is reported then is no audit of it."""
-    from portrayal.runs.run import existing_run
-    from portrayal.runs.unanswered import unanswered
-
-    if unanswered(existing_run(folder)):
+    if portrayal.unanswered(folder):
         raise typer.Exit(UNANSWERED)
 
 

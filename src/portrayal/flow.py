@@ -357,7 +357,9 @@ def _record(study: Study, run: Run, quiet: bool, study_file: Path, again: Sequen
         recorder = _ask(ledger, work, quiet)
     write_manifest(run, study, stimuli)
     interrupted = recorder.stopping.is_set()
-    messages = recorder.messages if interrupted else with_unanswered(recorder.messages, unanswered(run))
+    messages = (
+        recorder.messages if interrupted else with_unanswered(recorder.messages, unanswered(run.folder))
+    )
     return Recorded(run, messages, interrupted, recorder.signal)
 
 

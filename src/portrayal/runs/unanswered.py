@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from portrayal.record import outcomes
 from portrayal.record.ledger import Ledger
-from portrayal.runs.run import Run
+from portrayal.runs.run import Run, existing_run
 
 AGAIN = ("failed", "unknown", "unreadable")  # states that are asked again only when somebody says so
 LONGEST_REASON = 300
 
 
-def unanswered(run: Run) -> dict[str, str]:
-    """Return the systems of a run that neither answered nor refused any question, each with its line."""
+def unanswered(folder: Path | str) -> dict[str, str]:
+    """Return the systems of a run that neither answered nor refused a single question.
+
+    Parameters
+    ----------
+    folder
+        The run.
+
+    Returns
+    -------
+    dict
+        For each such system a line: how many questions it left, the commonest reason, and the command that asks again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, record, unanswered
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = record(example_study(), folder, quiet=True)
+    ...     unanswered(folder)
+    {}
+    """
+    run = existing_run(folder)
     with Ledger.reading(run.ledger) as ledger:
         silent = {system: states for system, states in outcomes.counts(ledger).items() if _is_silent(states)}
         return {system: _line(run, ledger, system, states) for system, states in silent.items()}
