@@ -91,7 +91,7 @@ def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured)
 
 
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    nearest = rows.sort("p_adjusted", "row", nulls_last=True).row(0, named=True)
+    nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
     asked = f"{measured.shown(nearest['system'])} {_filled(claim.asks, nearest)}"
     told = figures(nearest, claim.figure)
     if rows.height > 1:
@@ -157,7 +157,8 @@ def written(row: Row) -> tuple[str, str]:
         ends = interval(*numbers).strip("[]").replace(", ", " to ")
         return estimate(*numbers), ends
     value, *ends_written = [number(one, places) for one in numbers]
-    suffix = "%" if row["unit"] == PERCENT else " percentage points"
+    points = " percentage point" if value in ("1", "1.0") else " percentage points"
+    suffix = "%" if row["unit"] == PERCENT else points
     between = f"{ends_written[0]} to {ends_written[1]}{'%' if row['unit'] == PERCENT else ''}"
     return f"{value}{suffix}", between if not is_missing(numbers[1]) else ""
 
@@ -173,6 +174,8 @@ def counted(row: Row) -> str:
 def _detectable(row: Row) -> str:
     if is_missing(row["detectable"]):
         return ""
+    if row["unit"] in (PERCENT, POINTS) and row["detectable"] > 1:
+        return "; so few were counted that no effect would have been found in 80 of 100 such audits"
     least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
     return f"; an effect of {least} would have been found in 80 of 100 such audits"
 

@@ -26,7 +26,7 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
             f"{_verb(row)} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
         ),
         asks=lambda row: (
-            f"leaves questions unanswered more often for some groups of {row['axis']} than for others"
+            f"leaves questions unanswered more often for some groups of {row['axis']} than for others{_within(row)}"
         ),
         after=lambda row: _shares(measured.results, row),
     )
@@ -60,13 +60,24 @@ def _verb(row: Row) -> str:
 
 
 def _shown(audit: Audit, row: Row, side: str) -> str:
-    return row[side] if row[side] == THE_OTHERS else audit.shows.format(group=row[side], axis=row["axis"])
+    if row[side] == THE_OTHERS:
+        return THE_OTHERS
+    if callable(audit.shows):
+        return audit.shows(row[side], row["axis"], row["within"])
+    return audit.shows.format(group=row[side], axis=row["axis"])
+
+
+def _within(row: Row) -> str:
+    return f" in the {row['within']}" if row["within"] else ""
 
 
 def _shares(results: pl.DataFrame, row: Row) -> str:
     """Name the share of each group, the largest first; and what this means for the other measures."""
     mine = results.filter(
-        pl.col("measure") == UNANSWERED, pl.col("system") == row["system"], pl.col("axis") == row["axis"]
+        pl.col("measure") == UNANSWERED,
+        pl.col("system") == row["system"],
+        pl.col("axis") == row["axis"],
+        pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
     ).sort("value", descending=True)
     told = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
     return f"Unanswered: {listed(told)}; the other measures speak only of what was answered."

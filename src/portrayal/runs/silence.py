@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 from portrayal.stats.level_test import level_test
@@ -21,7 +21,7 @@ from portrayal.stats.proportions import newcombe
 from portrayal.tables import results
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
-FACETS = ("axis", "status")
+FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned", "unknown")
 ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
 THE_OTHERS = "the others"
@@ -39,11 +39,14 @@ def measure_silence(
     responses
         A checked Responses table.
     groups
-        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them.
+        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them; with a column `within`, groups are compared
+        apart for each of its values (a place) and where it is null.
     audit, counted, seed
         For the rows, what their units are, and the seed of permutations.
     """
     asked = questions(responses)
+    if "within" not in groups.columns:
+        groups = groups.with_columns(within=pl.lit(None, pl.String))
     rows = [
         row
         for (system,), mine in asked.group_by("system", maintain_order=True)
@@ -120,8 +123,11 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     ):
         yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < asked.height:
-        for (axis,), part in asked.join(groups, on="stimulus").group_by("axis", maintain_order=True):
-            yield from _of_axis(str(system), str(axis), part, counted, seed)
+        compared = asked.join(groups, on="stimulus").group_by("axis", "within", maintain_order=True)
+        for (axis, within), part in compared:
+            if within is None or (part["status"] != ANSWERED).any():
+                about = {"system": system, "axis": axis, "within": within, "counted": counted}
+                yield from _of_axis(part, about, seed)
 
 
 def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
@@ -131,7 +137,7 @@ def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
     }
 
 
-def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
+def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
     """Yield the share unanswered of each group, and the difference between the worst served and the others."""
     lost = part.with_columns(lost=(pl.col("status") != ANSWERED).cast(pl.Float64))
     cells = lost.group_by("unit", "group").agg(pl.col("lost").mean()).sort("group", "unit")
@@ -140,13 +146,12 @@ def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int
         units = cells.filter(pl.col("group") == group)["lost"].to_numpy()
         shares[str(group)] = units
         yield wilson(units.sum(), len(units)).row(
-            UNANSWERED, system=system, axis=axis, group=group, counted=counted, unit="share",
-            n_missing=0, **_counts(mine),
-        )  # fmt: skip
+            UNANSWERED, group=group, unit="share", n_missing=0, **_counts(mine), **about
+        )
     if len(shares) > 1:
         yield _difference(shares, cells, seed).row(
-            DIFFERENCE, system=system, axis=axis, **_sides(shares), status=_commonest(part), unit="points",
-            counted=counted, n_missing=0, **_counts(part),
+            DIFFERENCE, **_sides(shares), status=_commonest(part), unit="points", n_missing=0,
+            **_counts(part), **about,
         )  # fmt: skip
 
 
@@ -167,7 +172,8 @@ def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int
     gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
     p = level_test(cells["lost"].to_numpy(), group, unit, seed)
-    return replace(gap, p=p, n=len(shares[worst]) + len(rest))
+    gap = replace(gap, p=p, n=len(shares[worst]) + len(rest))
+    return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=CONSTANT)
 
 
 def _commonest(part: pl.DataFrame) -> str:

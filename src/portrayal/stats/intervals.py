@@ -46,7 +46,7 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
     Without `clusters` each value is its own: the t interval of a mean. Under two clusters there is no variance between
     them: the ends are NaN, never a guess.
     """
-    from scipy import stats
+    from scipy import special
 
     values = np.asarray(values, dtype=float)
     codes = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
@@ -56,7 +56,7 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
         return Estimate(mean, n=len(values))
     sums = np.bincount(codes, weights=values - mean, minlength=count)
     error = np.sqrt(count / (count - 1) * np.sum(sums**2)) / len(values)
-    half = float(stats.t.ppf(0.5 + level / 2, count - 1) * error)
+    half = float(special.stdtrit(count - 1, 0.5 + level / 2) * error)
     return Estimate(mean, mean - half, mean + half, n=len(values))
 
 

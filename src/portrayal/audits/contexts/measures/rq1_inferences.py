@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.people import (
+    DIFFERENCES,
     condition,
     missing_note,
     people_of,
@@ -18,40 +19,42 @@ from portrayal.audits.contexts.measures.people import (
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.permutation import sign_flip
 from portrayal.stats.shares import bounded_mean, clustered_share
 
 Rows = Iterator[dict[str, Any]]
+LEAST = 6  # people who change: of five, all in one direction, comes about in 2 of 32 flips, which is over .05
+TOO_FEW = f"the inferred gender of fewer than {LEAST} people changed"
 
 
 def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "gender") -> Rows:
     """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
 
     `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
-    is the change of that share from the same people's baseline, with an interval over people and an exact sign-flip
-    p (two-sided). `inferred_of_group` is the share of each depicted group inferred as each cluster.
+    is the change of that share from the same people's baseline, with an interval over people and a two-sided sign-flip
+    p. `inferred_of_group` is the share of each depicted group inferred as each cluster.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
         alone = condition(part, BASELINE)
         before = usable(alone)
         for place in [BASELINE, *places_of(part)] if alone.height else places_of(part):
-            here = condition(part, place)
+            here, about = condition(part, place), {"system": system, "place": place}
             answered, missing = usable(here), missing_note(here)
             for outcome in (*genders, NEUTRAL):
-                yield _count(system, place, outcome, answered, missing, people)
+                yield _count(outcome, answered, missing, people, about)
                 if place != BASELINE and alone.height:
-                    yield _change(system, place, outcome, answered, before, people)
-            yield from _of_groups(system, place, here, people, genders, gender)
+                    yield _change(outcome, answered, before, people, about)
+            yield from _of_groups(here, people, genders, gender, about)
 
 
 def _count(
-    system: str,
-    place: str,
     outcome: str,
     answered: pl.DataFrame,
     missing: tuple[int, str],
     people: np.ndarray,
+    about: dict[str, str],
 ) -> dict[str, Any]:
     lost, why = missing
     hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
@@ -59,21 +62,24 @@ def _count(
     count = replace(
         share.map(lambda end: end * answered.height), value=hits.sum() if answered.height else np.nan
     )
-    about = {"system": system, "group": f"{place} | {outcome}", "n_missing": lost, "note": why}
-    return count.row("inferred_count", unit="pictures", **about)
+    return count.row(
+        "inferred_count", inferred=outcome, n_missing=lost, unit="pictures", counted="pictures", note=why, **about
+    )  # fmt: skip
 
 
 def _change(
-    system: str, place: str, outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray
+    outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
     now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
     then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
-    shifts = (now - then)[~np.isnan(now - then)]
-    p = sign_flip(shifts, alternative="two-sided").p if shifts.any() else np.nan
+    there = ~np.isnan(now - then)
+    shifts = (now - then)[there]
+    few = np.count_nonzero(shifts) < LEAST
+    reason = {"decision": NOT_TESTED, "reason": TOO_FEW} if few and len(shifts) else {}
+    tested = {} if few else {DIFFERENCES: dict(zip(people[there], shifts, strict=True))}
     return bounded_mean(shifts, _each(after)).row(
-        "inferred_change", system=system, group=f"{place} | {outcome}", contrast=f"{place} minus {BASELINE}",
-        p=p, n_missing=len(people) - len(shifts), unit="difference of shares",
-        note="" if shifts.any() else "no person's picture changed",
+        "inferred_change", inferred=outcome, p=np.nan if few else sign_flip(shifts, alternative="two-sided").p,
+        n_missing=len(people) - len(shifts), unit="points", counted="people", **reason, **tested, **about,
     )  # fmt: skip
 
 
@@ -83,7 +89,7 @@ def _each(pictures: pl.DataFrame) -> int:
 
 
 def _of_groups(
-    system: str, place: str, here: pl.DataFrame, people: np.ndarray, genders: Sequence[str], gender: str
+    here: pl.DataFrame, people: np.ndarray, genders: Sequence[str], gender: str, about: dict[str, str]
 ) -> Rows:
     if gender not in here.columns:
         return
@@ -93,10 +99,7 @@ def _of_groups(
         lost, why = missing_note(part)
         for outcome in (*genders, NEUTRAL):
             hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
-            about = {
-                "system": system,
-                "group": f"{place} | {group} | {outcome}",
-                "n_missing": lost,
-                "note": why,
-            }
-            yield clustered_share(hits, totals).row("inferred_of_group", unit="share", **about)
+            yield clustered_share(hits, totals).row(
+                "inferred_of_group", group=group, inferred=outcome, n_missing=lost, unit="share",
+                counted="pictures", note=why, **about,
+            )  # fmt: skip

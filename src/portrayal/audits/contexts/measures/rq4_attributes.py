@@ -12,8 +12,9 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, levels_of
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people, levels_of
 from portrayal.report.words import number
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Difference, welch
 from portrayal.stats.intervals import clustered_mean
@@ -44,13 +45,14 @@ def attributes(
     for system, part in by_system(pictures).items():
         for place in places_of(part):
             for cluster, use in uses_of(part, place, clusters, gender, factors).items():
-                yield from _welch_rows(system, place, cluster, "attribute_between", use.place, use.groups)
+                about = {"system": system, "place": place, "attribute": cluster}
+                yield from _welch_rows("attribute_between", use.place, use.groups, about)
                 if not np.isnan(use.alone).all():
                     shift = use.place - use.alone
-                    yield from _welch_rows(system, place, cluster, "attribute_within", shift, use.groups)
-                    yield from _cell_rows(system, place, cluster, shift, use.groups)
+                    yield from _welch_rows("attribute_within", shift, use.groups, about)
+                    yield from _cell_rows(shift, use.groups, about)
                     if len(factors) > 1:
-                        yield from _cell_rows(system, place, cluster, shift, use.cells)
+                        yield from _cell_rows(shift, use.cells, about)
 
 
 def uses_of(
@@ -72,37 +74,39 @@ def uses_of(
     }
 
 
-def _welch_rows(
-    system: str, place: str, cluster: str, measure: str, values: np.ndarray, groups: np.ndarray
-) -> Rows:
+def _welch_rows(measure: str, values: np.ndarray, groups: np.ndarray, about: dict[str, str]) -> Rows:
     for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
         one, two = (values[(groups == name) & ~np.isnan(values)] for name in (first, second))
         lost = int(np.isin(groups, [first, second]).sum()) - len(one) - len(two)
         found = welch(one, two)
         yield found.row(
-            measure, system=system, group=f"{place} | {cluster}", contrast=f"{first} minus {second}",
-            n_missing=lost, unit="share of tags", note=_welch_note(one, two, found),
+            measure, group=first, versus=second, n_missing=lost, unit="points", counted="people",
+            **_welch_note(one, two, found), **about,
         )  # fmt: skip
 
 
-def _welch_note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
+def _welch_note(one: np.ndarray, two: np.ndarray, found: Difference) -> dict[str, str]:
+    """Return the means, t and the paper's threshold; or why there is no test."""
+    if not len(one) + len(two):
+        return {}
+    if min(len(one), len(two)) < 2:
+        return {"decision": NOT_TESTED, "reason": "fewer than two people of a group could be compared"}
     if np.isnan(found.p):
-        return "not tested: fewer than two people on a side, or nothing varies"
+        return {"decision": NOT_TESTED, "reason": "the share is the same for everybody of a group"}
     paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
-    return (
-        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, df = {number(found.df)}; "
-        f"{paper} the paper's threshold of {PAPER_WELCH}"
-    )
+    return {
+        "note": f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, "
+        f"df = {number(found.df)}; {paper} the paper's threshold of {PAPER_WELCH}"
+    }
 
 
-def _cell_rows(system: str, place: str, cluster: str, shift: np.ndarray, cells: np.ndarray) -> Rows:
+def _cell_rows(shift: np.ndarray, cells: np.ndarray, about: dict[str, str]) -> Rows:
     for cell in sorted(set(cells.tolist()) - {""}):
         inside = cells == cell
         values = shift[inside & ~np.isnan(shift)]
         small = len(values) < LEAST
         found = Estimate(n=len(values)) if small else clustered_mean(values)
         yield found.row(
-            "attribute_change", system=system, group=f"{place} | {cluster} | {cell}", contrast=f"{place} minus {BASELINE}",
-            n_missing=int(inside.sum()) - len(values), unit="share of tags",
-            note=f"NA: {len(values)} people, fewer than {LEAST}" if small else "",
+            "attribute_change", group=cell, n_missing=int(inside.sum()) - len(values), unit="points",
+            counted="people", note=f"NA: {count_people(len(values))}, fewer than {LEAST}" if small else "", **about,
         )  # fmt: skip
