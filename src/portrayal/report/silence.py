@@ -78,6 +78,6 @@ def _shares(results: pl.DataFrame, row: Row) -> str:
         pl.col("system") == row["system"],
         pl.col("axis") == row["axis"],
         pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
-    ).sort("value", descending=True)
+    ).sort("value", descending=True, maintain_order=True)
     told = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
     return f"Unanswered: {listed(told)}; the other measures speak only of what was answered."

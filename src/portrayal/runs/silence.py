@@ -172,7 +172,7 @@ def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int
     gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
     p = level_test(cells["lost"].to_numpy(), group, unit, seed)
-    gap = replace(gap, p=p, n=len(shares[worst]) + len(rest))
+    gap = replace(gap, p=p, n=cells["unit"].n_unique())
     return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=CONSTANT)
 
 

@@ -58,8 +58,8 @@ def decide(
         The correction: see `portrayal.stats.multiplicity.METHODS`.
     differences
         Of rows that test the same people: `row` (its number), `unit` (the person), `difference` (whose mean is tested
-        against 0). These are tested and corrected together by joint sign flips, and the rest by `method`; each part
-        gets the level in proportion to its tests.
+        against 0). These are tested and corrected together by joint sign flips, and the rest by `method`; for the
+        level of each part see `flipped_share`.
     silent
         Systems that answered nothing, or almost nothing, with the reason.
     seed
@@ -72,6 +72,22 @@ def decide(
     )
     table = _Table(results, given, outside, differences if method in ("holm", "bonferroni") else None, seed)
     return table.decided(method)
+
+
+def flipped_share(together: int, alone: int) -> float:
+    """Return the part of the level that joint flips get: in proportion to their tests, and not under half.
+
+    Few people put a floor under the p of flips, however many of them are corrected together: of eight, 2 in 256. A
+    small part of the level would keep them under it for good.
+
+    Examples
+    --------
+    >>> flipped_share(30, 10), flipped_share(1, 99), flipped_share(0, 5)
+    (0.75, 0.5, 0.0)
+    """
+    if not together or not alone:
+        return float(bool(together))
+    return max(together / (together + alone), 0.5)
 
 
 def is_found(row: Mapping[str, Any]) -> bool:
@@ -154,7 +170,7 @@ class _Table:
         candidates = np.flatnonzero(self.family & ~self.joint)
         self._leave_out(candidates[_unreachable(self.floor[candidates], method)], "")
         alone, together = self.family & ~self.joint, self.family & self.joint
-        share = together.sum() / max(self.family.sum(), 1)  # of the level, for the joint flips
+        share = flipped_share(int(together.sum()), int(alone.sum()))
         self.adjusted[alone] = np.minimum(adjust(self.p[alone], method) / max(1 - share, 1e-300), 1.0)
         self.adjusted[together] = np.minimum(self.adjusted[together] / max(share, 1e-300), 1.0)
         self.adjusted[~self.family] = np.nan

@@ -41,13 +41,13 @@ def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: 
     if len(np.unique(groups)) < 2 or not np.any(np.abs(centred) > SAME):
         return float("nan")
     sizes = np.bincount(groups).astype(float)
+    if len(values) > MOST:
+        return _chi_squared(centred, groups, sizes, units, within)
     if not within and len(sizes) == 2 and np.isin(values, (0.0, 1.0)).all():
         sides = np.where(groups == 0, 1.0, -1.0)
         return permute_people(values[:, None], sides[:, None], np.ones((len(values), 1), bool)).p
     if not within and len(sizes) == 2 and len(values) <= FEW:
         return two_sample(values[groups == 0], values[groups == 1], alternative="two-sided").p
-    if len(values) > MOST:
-        return _chi_squared(centred, groups, sizes, units, within)
     return _permuted(centred, groups, sizes, units if within else np.zeros(len(units), dtype=int), seed)
 
 

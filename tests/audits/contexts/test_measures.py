@@ -470,15 +470,16 @@ def test_a_tag_of_a_failed_answer_is_not_counted():
     assert counted == {"a@None-0": 2, "a@F1-0": 0, "a@M1-0": 2}
 
 
-def answered_pictures(people, background="b"):
-    """Six people, one picture each: recognised for the first three, who are called women; the others are called men."""
+def answered_pictures(people="abcdefgh", background="b"):
+    """One picture each of eight: recognised for the first four, who are called women; the others are called men."""
     return pl.DataFrame(
         {
-            "person": people,
-            "background": [background] * 6,
-            "repeat": [0] * 6,
-            "recognised": [True] * 3 + [False] * 2 + [None],
-            "inferred": ["feminine"] * 3 + ["masculine"] * 3,
+            "person": list(people),
+            "context": ["F1"] * 8,
+            "background": [background] * 8,
+            "repeat": [0] * 8,
+            "recognised": [True] * 4 + [False] * 3 + [None],
+            "inferred": ["feminine"] * 4 + ["masculine"] * 4,
         }
     )
 
@@ -489,14 +490,14 @@ def independent(answered):
 
 
 def test_independence_is_the_share_of_all_orders():
-    answered = answered_pictures(list("abcdef"))
+    answered = answered_pictures()
     found = independent(answered)
-    # Of the 20 ways to choose whose three pictures are recognised, two are as one-sided.
+    # Of the 70 ways to choose whose four pictures are recognised, two are as one-sided.
     assert found.value == 1
-    assert (found.p, found.p_floor, found.n) == (pytest.approx(0.1), pytest.approx(0.1), 6)
-    # Thirty people: 15 of them recognised, C(30, 15) = 155,117,520 ways. 1,999 shuffles could not go below .0005.
-    many = pl.concat([answered.with_columns(person=pl.col("person") + str(copy)) for copy in range(5)])
-    assert independent(many).p == pytest.approx(2 / 155_117_520)
+    assert (found.p, found.p_floor, found.n) == (pytest.approx(2 / 70), pytest.approx(2 / 70), 8)
+    # 32 people: 16 of them recognised, C(32, 16) = 601,080,390 ways. 1,999 shuffles could not go below .0005.
+    many = pl.concat([answered.with_columns(person=pl.col("person") + str(copy)) for copy in range(4)])
+    assert independent(many).p == pytest.approx(2 / 601_080_390)
     for column, value, why in (
         ("recognised", True, "the place was recognised always or never"),
         ("inferred", "feminine", "it infers only one of the two"),
@@ -504,18 +505,30 @@ def test_independence_is_the_share_of_all_orders():
         found = independent(answered.with_columns(pl.lit(value).alias(column)))
         assert np.isnan(found.p)
         assert (found.decision, found.reason) == ("not tested", why)
+    # Of six people two of 20 ways: no difference could be found.
+    six = independent(answered.filter(~pl.col("person").is_in(["a", "h"])))
+    assert six.reason == "too few pictures of one kind for any difference to be found"
 
 
 def test_independence_keeps_the_pictures_of_a_person_together():
-    # Two pictures of each of six people say the same: still 20 ways to deal them, not C(12, 6) = 924.
-    one, two = (answered_pictures(list("abcdef"), name) for name in ("b", "c"))
+    # Two pictures of each of eight people say the same: still 70 ways to deal them, not C(16, 8) = 12,870.
+    one, two = (answered_pictures(background=name) for name in ("b", "c"))
     found = independent(pl.concat([one, two]))
-    assert found.p == pytest.approx(0.1, abs=0.02)
-    assert found.p_floor == pytest.approx(1 / 20)
-    # Without one of a's pictures a is compared with nobody else who lacks it, and nobody is left out: 10 ways among five.
+    assert found.p == pytest.approx(2 / 70, abs=0.006)
+    assert found.p_floor == pytest.approx(1 / 70)
+    # Without one of a's pictures nobody is left out.
     fewer = pl.concat([one, two.filter(pl.col("person") != "a")])
-    assert independent(fewer).n == 6
-    assert independent(fewer).p == pytest.approx(0.1, abs=0.02)
+    assert independent(fewer).n == 8
+    assert independent(fewer).p == pytest.approx(2 / 70, abs=0.03)
+
+
+def test_independence_over_places_is_the_mean_of_their_differences():
+    # In the first place all four women are recognised and no man, in the second two of each: (1 + 0) / 2.
+    one, two = answered_pictures(), answered_pictures(background="c").with_columns(context=pl.lit("M1"))
+    both = pl.concat([one, two.with_columns(recognised=pl.Series([True, True, False, False] * 2))])
+    found = independent(both)
+    assert (found.value, found.n) == (0.5, 8)
+    assert found.low < 0.5 < found.high
 
 
 def test_a_background_hardly_recognised_says_so():

@@ -14,7 +14,6 @@ from portrayal.report.words import listed
 from portrayal.runs.audit import Finding, Measured
 
 FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "abstract"}
-IN_PLACE = "the {place}"
 
 
 def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
@@ -35,9 +34,13 @@ def _inferred(how: str) -> Callable[[Row], str]:
 def _recognises(how: str) -> Callable[[Row], str]:
     def clause(row: Row) -> str:
         first, second = (_named(row[side]) for side in ("group", "versus"))
-        return f"recognises the {row['place']} {how} often where it {first} than where it {second}"
+        return f"recognises {_place(row, 'places')} {how} often where it {first} than where it {second}"
 
     return clause
+
+
+def _place(row: Row, everywhere: str) -> str:
+    return f"the {row['place']}" if row["place"] else everywhere
 
 
 def _named(side: str) -> str:
@@ -105,7 +108,7 @@ CLAIMS = {
         positive=_recognises("more"),
         negative=_recognises("less"),
         asks="recognises a place more often with one inferred gender than with another, or none",
-        where=lambda row: f"the {row['place']}: {row['group']} and {row['versus']}",
+        where=lambda row: f"{_place(row, 'all places')}: {row['group']} and {row['versus']}",
     ),
     "attribute_within": Claim(
         positive=_within("more"),

@@ -2,7 +2,7 @@
 
 One tagger names the gender of the place's stereotype in a share of the pictures, and otherwise what people are labelled as
 in 85 of 100 on average; the others never follow a place. Congruence and the changes of the inferred gender are tested
-together by flipping people, which gets its part of the level by the number of tests (see `portrayal.stats.decision`).
+together by flipping people, which gets its part of the level (see `portrayal.stats.decision.flipped_share`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.measures.rq1_inferences import LEAST
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.runs.study import Study
+from portrayal.stats.decision import flipped_share
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.shares import bounded_mean
@@ -81,7 +82,8 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
     labels = (
         people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
     )
-    own = [kinds.index(cluster[label]) if cluster.get(label) in kinds else -1 for label in labels]
+    named = [cluster.get(str(label), "") for label in labels]
+    own = [kinds.index(name) if name in kinds else -1 for name in named]
     pictures = round(placed.height / (people.height * len(places))) * study.repeats
     return Plan(
         np.array(own), np.array([kinds.index(name) for name in places]), max(pictures, 1), len(study.systems),
@@ -96,7 +98,7 @@ def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
     varied = [name for name in settings.factors if name in people.columns and people[name].n_unique() > 1][:2]
     gaps = places * len(SUPER) * len(list(combinations(range(depicted), 2)))
     tests = {
-        "recognition_independence": places * (1 + len(list(combinations(settings.genders, 2)))),
+        "recognition_independence": (places + 1) * (1 + len(list(combinations(settings.genders, 2)))),
         "distance_anova": places * (2 ** len(varied) - 1),
         "attribute_within": gaps,
         "attribute_between": gaps,
@@ -115,7 +117,7 @@ def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
     columns = [_differences(plan, chance, random) for chance in chances]
     scores = columns[0][:, 0]
     together = np.hstack([_testable(each) for each in columns])
-    share = together.shape[1] / (together.shape[1] + plan.others * plan.systems)
+    share = flipped_share(together.shape[1], plan.others * plan.systems)
     low = bounded_mean(scores, plan.pictures * len(plan.places)).low
     return bool(low > 0 and flip_jointly(together).adjusted[0] < LEVEL * share)
 

@@ -129,7 +129,7 @@ def _answers(
         for (_,), slot in part.group_by("background", maintain_order=True):
             named = draw_genders(own, kind, right, follow, len(GENDERS), random)
             for at, name in enumerate(slot.sort("person")["stimulus"]):
-                tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)  # type: ignore[arg-type]
+                tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)
                 if place and random.random() < seen[str(place)]:
                     tags += random.choice(_words()[str(place)], 2, replace=False).tolist()
                 yield _entry(system, name, tags, bool(silent) and random.random() < silent)

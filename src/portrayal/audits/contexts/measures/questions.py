@@ -85,7 +85,7 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
         inferences(people, clusters, design.gender),
         recognition(people, clusters, design.seed),
         descriptions(people, factors, _possible(design.vectors, pictures)),
-        attributes(people, design.gender, factors),
+        attributes(people, design.gender, factors, seed=design.seed),
         expectancy(people, design.stereotypes, design.genders, design.gender),
         mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),
         coverage(pictures, [*SUPER, "other"]),

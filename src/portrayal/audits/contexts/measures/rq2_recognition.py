@@ -21,6 +21,7 @@ from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usab
 from portrayal.report.words import percent
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.people_permutation import Permuted, permute_people
 from portrayal.stats.shares import Share, change, clustered_share
 
@@ -34,7 +35,8 @@ def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0) -
 
     A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
     gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
-    between each two genders, tested by permuting people. `place_share` is the mean share of tags that speak of the place.
+    between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
+    mean share of tags that speak of the place.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
@@ -48,6 +50,9 @@ def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0) -
             yield from _independence(answered, people, genders, seed, about)
             yield _place_share(answered, here, people, about)
             yield from _backgrounds(here, people, about)
+        placed = usable(part.filter(pl.col("role") == "composite"))
+        if len(places_of(part)) > 1:
+            yield from _independence(placed, people, genders, seed, {"system": system})
 
 
 def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
@@ -91,41 +96,68 @@ def _independence(
 def independence(
     answered: pl.DataFrame, people: np.ndarray, first: pl.Series, second: pl.Series, seed: int = 0
 ) -> Estimate:
-    """Return how much more often the place is recognised in the `first` pictures than in the `second`.
+    """Return how much more often places are recognised in the `first` pictures than in the `second`.
 
-    The interval is recovered from those of the two shares; whole people are permuted for p, so that several pictures
-    of one person stay together.
+    Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of one
+    person stay together.
     """
     n = answered["person"].n_unique()
-    one, two = seen(answered.filter(first), people), seen(answered.filter(second), people)
-    gap = change(one, two)
-    tested = _permuted(answered, first.to_numpy(), second.to_numpy(), seed)
-    if np.isnan(gap.value) or np.isnan(tested.p):
-        empty = not (first.any() and second.any())
-        reason = "it infers only one of the two" if empty else "the place was recognised always or never"
-        return Estimate(
-            gap.value,
-            gap.low,
-            gap.high,
-            n=n,
-            decision=NOT_TESTED if n else None,
-            reason=reason if n else None,
-        )
-    return Estimate(gap.value, gap.low, gap.high, tested.p, n, p_floor=tested.floor)
+    sides = answered.with_columns(first=first, second=second)
+    parts = [
+        part
+        for _, part in sides.group_by("context", maintain_order=True)
+        if part["first"].any() and part["second"].any()
+    ]
+    tested = _permuted(parts, seed)
+    reason = _why_not(bool(parts), tested)
+    untested = {"decision": NOT_TESTED, "reason": reason} if n else {}
+    if not parts:
+        return Estimate(n=n, **untested)
+    shares = [[seen(part.filter(side), people) for side in ("first", "second")] for part in parts]
+    gap = change(*shares[0]) if len(parts) == 1 else _mean_gap(shares)
+    return Estimate(*gap, n=n, **untested) if reason else Estimate(*gap, tested.p, n, p_floor=tested.floor)
 
 
-def _permuted(answered: pl.DataFrame, first: np.ndarray, second: np.ndarray, seed: int) -> Permuted:
-    if not (first.any() and second.any()):
+def _mean_gap(shares: Sequence[Sequence[Share]]) -> Estimate:
+    """Return the mean of differences of shares of the same people, with a t interval over people."""
+    from scipy import special
+
+    gaps = [one.value - two.value for one, two in shares]
+    influence = np.mean([one.influence - two.influence for one, two in shares], axis=0)
+    people = np.count_nonzero(influence)
+    error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
+    half = float(special.stdtrit(max(people - 1, 1), 0.975) * error)
+    value = float(np.mean(gaps))
+    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0)) if half else Estimate(value)
+
+
+def _why_not(both: bool, tested: Permuted) -> str:
+    if not both:
+        return "it infers only one of the two"
+    if np.isnan(tested.p):
+        return "the place was recognised always or never"
+    return "too few pictures of one kind for any difference to be found" if tested.floor >= LEVEL else ""
+
+
+def _permuted(parts: Sequence[pl.DataFrame], seed: int) -> Permuted:
+    if not parts:
         return Permuted(np.nan, 1.0)
-    weights = first / first.sum() - second / second.sum()
-    columns = [answered["recognised"].fill_null(False).to_numpy(), weights, np.ones(len(weights))]
+    weights = [part["first"] / part["first"].sum() - part["second"] / part["second"].sum() for part in parts]
+    answered = pl.concat(parts)
+    columns = [
+        answered["recognised"].fill_null(False).to_numpy(),
+        np.concatenate(weights),
+        np.ones(answered.height),
+    ]
     grid = _grid(answered, people_of(answered), np.stack(columns, axis=1).astype(float))
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 
 
 def _grid(answered: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values by person and picture slot (background, repeat), zero where a person lacks a picture."""
-    slots = answered.select(pl.struct("background", "repeat").rank("dense")).to_series().to_numpy() - 1
+    """Values by person and picture slot (place, background, repeat), zero where a person lacks a picture."""
+    slots = (
+        answered.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy() - 1
+    )
     grid = np.zeros((len(people), int(slots.max()) + 1, values.shape[1]))
     grid[positions(answered, people), slots] = values
     return grid

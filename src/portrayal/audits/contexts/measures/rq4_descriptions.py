@@ -144,7 +144,9 @@ def _tests(found: Distances, about: dict[str, str]) -> Rows:
     values, missing = found.values[known], int((~known).sum())
     varied, single = _factors(found, known)
     for name in single:
-        nothing = Estimate(n=len(values), decision=NOT_TESTED, reason=f"everybody answered is of one {name}")
+        nothing = Estimate(
+            n=len(values), decision=NOT_TESTED, reason=f"all the people it answered about are of one {name}"
+        )
         yield _anova_row(nothing, name, missing, about)
     if not varied:
         return
