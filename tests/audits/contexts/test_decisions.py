@@ -10,6 +10,7 @@ from portrayal.audits.contexts.charts import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
 from portrayal.audits.contexts.simulation import simulate
+from portrayal.report.shown import shown_view
 from portrayal.stats.groups import anova, welch
 
 EIGHT = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")
@@ -99,7 +100,9 @@ def test_recognition_that_hangs_on_the_named_gender_is_found():
     found, sentences = measured({"tagger": told}, each=32)
     tests = rows(found, "recognition_independence", group="a gender")
     said = [sentence for sentence, decision in sentences if decision == "found" and "recognises" in sentence]
-    told = "recognises places more often where it names a gender than where it names none: 4"
+    told = (
+        "recognises places more often where it names a gender than where it names none: 39 percentage points"
+    )
     assert any(told in sentence for sentence in said)
     assert any(
         "recognises the University Classroom more often where it names a gender" in one for one in said
@@ -187,3 +190,13 @@ def test_the_family_counts_no_pairs_of_tukeys():
     assert pairs.height == 48  # 8 places x 3 pairs of large enough groups x 2 systems
     assert set(pairs["family"]) == {"exploratory"}
     assert pairs["p_adjusted"].null_count() == pairs.height
+
+
+def test_people_whose_consent_is_empty_are_not_said_to_be_none():
+    # Eight pictures of people without recorded consent, and a background alone.
+    stimuli = evidence_of({}, genders=("female",), each=2, places=("F1", "M1", "F2")).stimuli.with_columns(
+        consent=pl.lit("")
+    )
+    alone = stimuli.head(1).with_columns(stimulus=pl.lit("background"), consent=pl.lit("none shown"))
+    told = dict(shown_view(pl.concat([stimuli, alone]))["rows"])
+    assert told["consent"] == "none shown (1), not recorded (8)"

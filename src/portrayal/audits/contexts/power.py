@@ -16,11 +16,10 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.pictures import SUPER
 from portrayal.audits.contexts.measures.questions import FAMILY
-from portrayal.audits.contexts.measures.rq1_inferences import LEAST
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.runs.study import Study
 from portrayal.stats.decision import flipped_share
-from portrayal.stats.joint_flips import flip_jointly
+from portrayal.stats.joint_flips import EXACT, flip_jointly
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.shares import bounded_mean
 from portrayal.text.typology import load_contexts
@@ -30,7 +29,8 @@ RIGHT = (
     1.5,
 )  # Beta of the chance to name a person's labelled gender: .85 on average, and not the same for all
 FOLLOWS = (0.1, 0.2, 0.3, 0.5)  # shares of pictures in which the place decides
-AUDITS = 200
+AUDITS = 400
+CERTAIN = 0.995  # of power: what is followed more often need not be simulated
 NEUTRAL = -1  # of inferred genders as numbers
 
 
@@ -107,8 +107,9 @@ def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
     return sum(count for name, count in tests.items() if name in (study.family.measures or FAMILY))
 
 
-def power(plan: Plan, follow: float, seed: int = 0, audits: int = AUDITS) -> float:
+def power(plan: Plan, follow: float, seed: int = 0) -> float:
     """Return the share of simulated audits in which the congruence of the tagger that follows is found."""
+    audits = AUDITS if len(plan.own) <= EXACT else AUDITS // 4  # beyond, flips are drawn, which takes longer
     return sum(_finds(plan, follow, np.random.default_rng([seed, audit])) for audit in range(audits)) / audits
 
 
@@ -116,15 +117,17 @@ def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
     chances = [follow, *[0.0] * (plan.systems - 1)]
     columns = [_differences(plan, chance, random) for chance in chances]
     scores = columns[0][:, 0]
-    together = np.hstack([_testable(each) for each in columns])
-    share = flipped_share(together.shape[1], plan.others * plan.systems)
+    together = np.hstack([_flipped(each, plan.pictures) for each in columns])
+    changes = plan.systems * len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures > 1)
+    share = flipped_share(together.shape[1], plan.others * plan.systems + changes)
     low = bounded_mean(scores, plan.pictures * len(plan.places)).low
     return bool(low > 0 and flip_jointly(together).adjusted[0] < LEVEL * share)
 
 
-def _testable(columns: np.ndarray) -> np.ndarray:
-    """Keep the congruence, and the changes that enough people show."""
-    changed = np.count_nonzero(columns[:, 1:], axis=0) >= LEAST
+def _flipped(columns: np.ndarray, pictures: int) -> np.ndarray:
+    """Keep the congruence and, where places have one picture a person as baselines do, the changes that can be found."""
+    floors = 2.0 ** (1 - np.count_nonzero(columns[:, 1:], axis=0))
+    changed = (floors < LEVEL) & (pictures == 1)
     return np.hstack([columns[:, :1], columns[:, 1:][:, changed]])
 
 

@@ -15,25 +15,24 @@ from portrayal.audits.contexts.measures.people import (
     missing_note,
     people_of,
     per_person,
-    person_means,
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
 from portrayal.stats.decision import NOT_TESTED
-from portrayal.stats.permutation import sign_flip
+from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.shares import bounded_mean, clustered_share
+from portrayal.stats.which_pictures import Dealt, deal_pictures
 
 Rows = Iterator[dict[str, Any]]
-LEAST = 6  # people who change: of five, all in one direction, comes about in 2 of 32 flips, which is over .05
-TOO_FEW = f"the inferred gender of fewer than {LEAST} people changed"
+TOO_FEW = "the inferred gender of too few people changed for any difference to be found"
 
 
 def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "gender") -> Rows:
     """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
 
     `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
-    is the change of that share from the same people's baseline, with an interval over people and a two-sided sign-flip
-    p. `inferred_of_group` is the share of each depicted group inferred as each cluster.
+    is the change of that share from the same people's baseline, with an interval over people and an exact two-sided p
+    over which of a person's pictures are the baseline. `inferred_of_group` is the share of each depicted group inferred as each cluster.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
@@ -70,17 +69,28 @@ def _count(
 def _change(
     outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
-    now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
-    then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
-    there = ~np.isnan(now - then)
-    shifts = (now - then)[there]
-    few = np.count_nonzero(shifts) < LEAST
+    hits = [per_person(part, people, (part["inferred"] == outcome).to_numpy()) for part in (after, first)]
+    counts = [per_person(part, people, np.ones(part.height)) for part in (after, first)]
+    there = (counts[0] > 0) & (counts[1] > 0)
+    now, then, here, alone = (each[there] for each in (*hits, *counts))
+    shifts = now / here - then / alone
+    tested = _tested(now, here, then, alone) if len(shifts) else Dealt(np.nan, 1.0)
+    few = tested.floor >= LEVEL
     reason = {"decision": NOT_TESTED, "reason": TOO_FEW} if few and len(shifts) else {}
-    tested = {} if few else {DIFFERENCES: dict(zip(people[there], shifts, strict=True))}
+    # Flipped together with others only where a person's pictures alone and in the place could change hands.
+    flips = (
+        {} if few or (here != alone).any() else {DIFFERENCES: dict(zip(people[there], shifts, strict=True))}
+    )
     return bounded_mean(shifts, _each(after)).row(
-        "inferred_change", inferred=outcome, p=np.nan if few else sign_flip(shifts, alternative="two-sided").p,
-        n_missing=len(people) - len(shifts), unit="points", counted="people", **reason, **tested, **about,
+        "inferred_change", inferred=outcome, p=np.nan if few else tested.p, p_floor=tested.floor,
+        n_missing=len(people) - len(shifts), unit="points", counted="people", **reason, **flips, **about,
     )  # fmt: skip
+
+
+def _tested(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Dealt:
+    """Test the changes by which of a person's pictures could be those alone; people who never vary say nothing."""
+    vary = (now + then > 0) & (now + then < here + alone)
+    return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Dealt(np.nan, 1.0)
 
 
 def _each(pictures: pl.DataFrame) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -110,12 +111,10 @@ def independence(
     ]
     tested = _permuted(parts, seed)
     reason = _why_not(bool(parts), tested)
-    untested = {"decision": NOT_TESTED, "reason": reason} if n else {}
-    if not parts:
-        return Estimate(n=n, **untested)
     shares = [[seen(part.filter(side), people) for side in ("first", "second")] for part in parts]
-    gap = change(*shares[0]) if len(parts) == 1 else _mean_gap(shares)
-    return Estimate(*gap, n=n, **untested) if reason else Estimate(*gap, tested.p, n, p_floor=tested.floor)
+    gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
+    found = replace(gap, p=tested.p, n=n, p_floor=tested.floor)
+    return replace(found, p=np.nan, decision=NOT_TESTED, reason=reason) if n and reason else found
 
 
 def _mean_gap(shares: Sequence[Sequence[Share]]) -> Estimate:
@@ -124,7 +123,7 @@ def _mean_gap(shares: Sequence[Sequence[Share]]) -> Estimate:
 
     gaps = [one.value - two.value for one, two in shares]
     influence = np.mean([one.influence - two.influence for one, two in shares], axis=0)
-    people = np.count_nonzero(influence)
+    people = int(np.count_nonzero(influence))
     error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
     half = float(special.stdtrit(max(people - 1, 1), 0.975) * error)
     value = float(np.mean(gaps))
@@ -142,7 +141,8 @@ def _why_not(both: bool, tested: Permuted) -> str:
 def _permuted(parts: Sequence[pl.DataFrame], seed: int) -> Permuted:
     if not parts:
         return Permuted(np.nan, 1.0)
-    weights = [part["first"] / part["first"].sum() - part["second"] / part["second"].sum() for part in parts]
+    sides = [[part[side].to_numpy() for side in ("first", "second")] for part in parts]
+    weights = [first / first.sum() - second / second.sum() for first, second in sides]
     answered = pl.concat(parts)
     columns = [
         answered["recognised"].fill_null(False).to_numpy(),

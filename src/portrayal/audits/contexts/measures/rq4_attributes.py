@@ -99,18 +99,18 @@ def _compared(gaps: Sequence[tuple[dict[str, str], np.ndarray]], groups: np.ndar
 
 def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
     """Return the difference of two groups' means; or why it is not tested."""
-    found = welch(one, two)
-    if not found.n:
+    gap = welch(one, two)
+    if not gap.n:
         return Estimate(n=0)
+    found = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
     if min(len(one), len(two)) < 2 or floor >= LEVEL:
         few = "answers about too few people of a group for any difference to be found"
-        return Estimate(*found, n=found.n, decision=NOT_TESTED, reason=few)
-    if np.isnan(p):
+        return replace(found, p=np.nan, decision=NOT_TESTED, reason=few)
+    if np.isnan(gap.p):  # all of a group are alike: Welch's interval would have no width
+        found = replace(_apart(one, two), p=p, p_floor=floor)
         alike = "everybody has the same share of such tags"
-        return replace(_apart(one, two), decision=NOT_TESTED, reason=alike)
-    if np.isnan(found.p):  # all of a group are alike: Welch's interval would have no width
-        return replace(_apart(one, two), p=p, p_floor=floor)
-    return Estimate(*found, p, found.n, p_floor=floor, note=_note(one, two, found))
+        return replace(found, decision=NOT_TESTED, reason=alike) if np.isnan(p) else found
+    return replace(found, note=_note(one, two, gap))
 
 
 def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
