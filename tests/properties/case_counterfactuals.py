@@ -23,7 +23,7 @@ def case() -> tuple[Study, Evidence]:
             "name": "properties",
             "audit": "counterfactuals",
             "systems": [{"name": "first", "use": "replay:a.csv"}, {"name": "second", "use": "replay:b.csv"}],
-            "counterfactuals": {"series": "made-elsewhere", "draws": 199},
+            "counterfactuals": {"series": "made-elsewhere"},
         }
     )
     stimuli = pl.DataFrame(

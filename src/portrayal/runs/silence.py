@@ -121,6 +121,8 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
         yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < asked.height:
         for (axis,), part in asked.join(groups, on="stimulus").group_by("axis", maintain_order=True):
+            if (part["status"] == ANSWERED).all():  # what was lost lies outside this axis
+                continue
             yield from _of_axis(str(system), str(axis), part, counted, seed)
 
 
