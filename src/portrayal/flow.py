@@ -187,8 +187,8 @@ def measure(folder: Path | str) -> Measured:
     >>> from portrayal import example_study, measure, record
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = record(example_study(), folder, quiet=True)
-    ...     measure(folder).results.select("measure", "group", "n").rows()
-    [('eat', 'weat6', 16)]
+    ...     measure(folder).results.select("measure", "decision", "n").rows()
+    [('eat', 'not found', 16), ('answered', 'not tested', 32)]
     """
     run = existing_run(folder)
     study = _study_of(run)
