@@ -103,7 +103,7 @@ def two_systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
     measured = flow.read_measured(flow.existing_run(two_systems))
-    slopes = measured.results.filter(pl.col("measure") == "slope")
+    slopes = measured.results.filter(pl.col("measure").is_in(["slope", "raw_slope"]))
     key = ["system", "attribute", "label"]
     ours = with_decisions(measured.tables["labels"], measured.results).select(*key, "p_adjusted").sort(key)
     theirs = slopes.select(*key, "p_adjusted").sort(key)
