@@ -15,7 +15,7 @@ import polars as pl
 
 from portrayal.stats.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals import ratio_interval, wilson
 from portrayal.stats.level_test import level_test
 from portrayal.stats.proportions import newcombe
 from portrayal.tables import results
@@ -163,13 +163,33 @@ def _sides(shares: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 
 def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int) -> Estimate:
-    """Return the worst group's share less the others', Newcombe's interval, and the p of all groups being alike."""
+    """Return the worst group's share less the others', its interval, and the p of all groups being alike."""
     worst = _worst(shares)
+    if cells["unit"].n_unique() < cells.height:
+        return replace(_paired(cells, worst), p=_alike(cells, seed))
     rest = np.concatenate([units for group, units in shares.items() if group != worst])
     gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
+    return replace(gap, p=_alike(cells, seed), n=len(shares[worst]) + len(rest))
+
+
+def _alike(cells: pl.DataFrame, seed: int) -> float:
+    """Return the p of all groups being alike."""
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
-    p = level_test(cells["lost"].to_numpy(), group, unit, seed)
-    return replace(gap, p=p, n=len(shares[worst]) + len(rest))
+    return level_test(cells["lost"].to_numpy(), group, unit, seed)
+
+
+def _paired(cells: pl.DataFrame, worst: str) -> Estimate:
+    """Return the difference within units that are seen in several groups: each counts once, and is its own comparison."""
+    inside = pl.col("group") == worst
+    gaps = (
+        cells.group_by("unit")
+        .agg(gap=pl.col("lost").filter(inside).mean() - pl.col("lost").filter(~inside).mean())
+        .drop_nulls()["gap"]
+        .to_numpy()[:, None]
+    )
+    low, high = ratio_interval(gaps, np.ones(gaps.shape))
+    value = float(gaps.mean()) if len(gaps) else np.nan
+    return Estimate(value, max(-1.0, float(low[0])), min(1.0, float(high[0])), n=len(gaps))
 
 
 def _commonest(part: pl.DataFrame) -> str:

@@ -15,10 +15,10 @@ from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.slopes import (
     normalised,
     normalised_slopes,
-    ratio_interval,
     reversal_scores,
 )
 from portrayal.errors import PortrayalError
+from portrayal.stats.intervals import ratio_interval
 from portrayal.stats.permutation import sign_flip_columns
 
 SEVEN = np.linspace(-2, 2, 7)

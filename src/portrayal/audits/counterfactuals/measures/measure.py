@@ -19,10 +19,11 @@ from portrayal.audits.counterfactuals.measures.rows import (
     block_rows,
     estimate,
 )
-from portrayal.audits.counterfactuals.measures.slopes import by_person, ratio_interval
+from portrayal.audits.counterfactuals.measures.slopes import by_person
 from portrayal.report.words import listed, plural
 from portrayal.runs.audit import Measured
 from portrayal.stats.decision import FOUND, NOT_MEASURABLE, decide
+from portrayal.stats.intervals import ratio_interval
 from portrayal.tables import check_responses, results
 
 KEYS = ["system", "attribute", "label"]
@@ -132,13 +133,17 @@ def _differences(rows: Sequence[Row], found: Sequence[BlockSlopes]) -> pl.DataFr
         for each in found
         for place, label in enumerate(each.block.labels)
     }
-    parts = []
-    for number, row in enumerate(rows):
-        if row["measure"] in FAMILY and row.get("label"):
-            people, mine = scores[row["system"], row["attribute"], row["label"]]
-            parts.append(pl.DataFrame({"row": [number] * len(people), "unit": people, "difference": mine}))
-    kinds = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
-    return pl.concat([pl.DataFrame(schema=kinds), *(part.cast(kinds) for part in parts)])  # type: ignore[arg-type]
+    tested = [
+        (number, *scores[row["system"], row["attribute"], row["label"]])
+        for number, row in enumerate(rows)
+        if row["measure"] in FAMILY and row.get("label")
+    ]
+    columns = {
+        "row": [number for number, people, _ in tested for _ in people],
+        "unit": [person for _, people, _ in tested for person in people],
+        "difference": np.concatenate([np.zeros(0), *(mine for *_, mine in tested)]),
+    }
+    return pl.DataFrame(columns, schema={"row": pl.Int64, "unit": pl.String, "difference": pl.Float64})
 
 
 def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, seed: int) -> pl.DataFrame:

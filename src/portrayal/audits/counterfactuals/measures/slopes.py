@@ -6,13 +6,12 @@ a_k [1]_. Since z is linear in the y's given y_c,
 
     b = sum_k w_k y_k / y_c,   w_k = (a_k - mean a) / sum_k (a_k - mean a)^2,
 
-a ratio of two means over people, whose linearised error with t quantiles gives the interval [2]_.
+a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.ratio_interval`).
 
 References
 ----------
 .. [1] Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness for computer vision models by attribute
    manipulation, FATE/MM workshop.
-.. [2] Cochran (1977), Sampling techniques, section 6.4, Wiley.
 """
 
 from __future__ import annotations
@@ -20,6 +19,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
+from portrayal.stats.intervals import ratio_interval
 
 DUST = 1e-12  # what adding and taking away leaves of zero
 
@@ -106,37 +107,6 @@ def rises(each: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return each person's own least-squares slope, people x labels; what is only rounding is 0."""
     rise = np.einsum("k,nkl->nl", slope_weights(values), each)
     return np.where(np.abs(rise) < DUST, 0.0, rise)
-
-
-def ratio_interval(
-    top: np.ndarray, bottom: np.ndarray, null: float = 0.0, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of sum(top) / sum(bottom), one row a person, for each column.
-
-    The error is that of the residuals top - ratio x bottom. One further person, who would show no effect (`null`), is added
-    to it: nine people who all answer alike are no certainty about a tenth. Those who have neither top nor bottom say
-    nothing and count in no degree of freedom. With eight people 93 to 99% of such intervals hold what was planted.
-
-    Parameters
-    ----------
-    top, bottom
-        People x columns.
-    null
-        The ratio that would show no effect.
-    level
-        Of the interval.
-    """
-    from scipy import stats
-
-    count = ((top != 0) | (bottom != 0)).sum(axis=0)
-    whole = bottom.sum(axis=0)
-    known = (count > 1) & (whole > 0)
-    base, people = np.where(known, whole, 1.0), np.where(known, count, 2)
-    ratio = top.sum(axis=0) / base
-    squares = ((top - ratio * bottom) ** 2).sum(axis=0) + ((ratio - null) * base / people) ** 2
-    error = np.sqrt(people / (people - 1) * squares) / base
-    half = np.where(known & (error > DUST), stats.t.ppf(0.5 + level / 2, people - 1) * error, np.nan)
-    return ratio - half, ratio + half
 
 
 def reversal_scores(present: np.ndarray, people: list[str] | np.ndarray, repeats: int = 1) -> np.ndarray:
