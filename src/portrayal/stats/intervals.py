@@ -82,7 +82,7 @@ def ratio_interval(
     level
         Of the interval.
     """
-    from scipy import stats
+    from scipy import special
 
     count = ((top != 0) | (bottom != 0)).sum(axis=0)
     whole = bottom.sum(axis=0)
@@ -91,7 +91,7 @@ def ratio_interval(
     ratio = top.sum(axis=0) / base
     squares = ((top - ratio * bottom) ** 2).sum(axis=0) + ((ratio - null) * base / people) ** 2
     error = np.sqrt(people / (people - 1) * squares) / base
-    half = np.where(known & (error > DUST), stats.t.ppf(0.5 + level / 2, people - 1) * error, np.nan)
+    half = np.where(known & (error > DUST), special.stdtrit(people - 1, 0.5 + level / 2) * error, np.nan)
     return ratio - half, ratio + half
 
 

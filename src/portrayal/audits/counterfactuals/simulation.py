@@ -44,8 +44,8 @@ class Shape:
 
 SHAPES: Mapping[str, Shape] = {
     "demo": Shape(9, 2),
-    "small": Shape(8),
-    "clustered": Shape(10, 4, uneven=True),
+    "small": Shape(8, labels=8),
+    "clustered": Shape(10, 3, labels=8, uneven=True),
     "large": Shape(60, labels=30),
 }
 

@@ -33,8 +33,9 @@ def label_flips(present: np.ndarray, people: list[str] | np.ndarray) -> Iterator
     given = np.asarray(present >= 0.5)
     comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
     changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
+    each = [by_person(which.astype(float), people) for which in (comes, goes, changes)]
     for label in range(present.shape[2]):
-        yield Flips(*(share(which[:, label], people) for which in (comes, goes, changes)))
+        yield Flips(*(wilson(float(which[:, label].sum()), len(which)) for which in each))
 
 
 def any_flip(present: np.ndarray, people: list[str] | np.ndarray) -> Estimate:
