@@ -258,6 +258,12 @@ def find(study: Study, measured: Measured) -> list[Finding]:
     silence = silence_findings(measured, stem)
     silent = silent_in(measured.results)
     said = stem.findings(measured, study.settings)
+    for finding in said:
+        if not 0 <= finding.row < measured.results.height:
+            raise PortrayalError(
+                f"the audit {stem.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
+                f" {measured.results.height}. Expected the number of the row the sentence speaks of."
+            )
     kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
     return in_order([*kept, *silence], measured.results)
 
