@@ -18,6 +18,7 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import ratio_interval, wilson
 from portrayal.stats.level_test import level_test
 from portrayal.stats.proportions import newcombe
+from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import results
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
@@ -55,7 +56,10 @@ def measure_silence(
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each question that was asked: system, stimulus, repeat and status."""
     asked = responses.select("system", "stimulus", "repeat", "status").unique(maintain_order=True)
+    # Who lists what is seen has answered, be the list empty: see portrayal.tables.ANSWERED.
+    said = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
     return asked.with_columns(
+        said=pl.col("status").is_in(said),
         status=pl.col("status").replace({"filtered": "refused", "unparsable": "unreadable"}),
         asked=~pl.col("status").is_in(NOT_ASKED),
     )
@@ -94,7 +98,7 @@ def _silent(asked: pl.DataFrame) -> str | None:
     answered = int((asked["status"] == ANSWERED).sum())
     if asked.is_empty():
         return "none of its questions has been asked"
-    if answered < ALMOST_NOTHING * asked.height:
+    if not answered or asked["said"].sum() < ALMOST_NOTHING * asked.height:
         return f"it answered {answered or 'none'} of {asked.height:,} questions"
     return None
 
@@ -168,8 +172,16 @@ def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int
     if cells["unit"].n_unique() < cells.height:
         return replace(_paired(cells, worst), p=_alike(cells, seed))
     rest = np.concatenate([units for group, units in shares.items() if group != worst])
-    gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
+    gap = newcombe(*(_share(units, np.concatenate([shares[worst], rest])) for units in (shares[worst], rest)))
     return replace(gap, p=_alike(cells, seed), n=len(shares[worst]) + len(rest))
+
+
+def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
+    """Return the mean share unanswered of a group's units: by Wilson where every unit was asked once, else by their spread."""
+    if np.isin(whole, (0.0, 1.0)).all():
+        return wilson(units.sum(), len(units))
+    low, high = ratio_interval(units[:, None], np.ones((len(units), 1)), null=float(whole.mean()))
+    return Estimate(float(units.mean()), max(0.0, float(low[0])), min(1.0, float(high[0])), n=len(units))
 
 
 def _alike(cells: pl.DataFrame, seed: int) -> float:

@@ -18,11 +18,16 @@ ONE_EACH = pl.col("measure") == "slope_by_start"
 
 def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
     """Say, for each system and attribute, which labels follow the cue; flips and checks are no findings."""
+    labels = measured.tables["labels"]
+    outside = labels.filter(~pl.col("shown"))["label"].unique().to_list()  # plain concepts are in no family
+    spoken = ~pl.col("label").fill_null("").is_in(outside)
     return [
         finding
         for attribute in settings.attributes
         for finding in say(
-            measured, _claims(measured, attribute, settings.poles), pl.col("attribute") == attribute
+            measured,
+            _claims(measured, attribute, settings.poles),
+            (pl.col("attribute") == attribute) & spoken,
         )
     ]
 
