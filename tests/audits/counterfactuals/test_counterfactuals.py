@@ -15,8 +15,10 @@ from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
 from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.stimuli import starting_groups, with_starts
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.runs.registry import get_audit
+from portrayal.runs.study_file import read_study
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
 from portrayal.vision.faces.folder import read_folder
@@ -207,3 +209,36 @@ def test_the_published_tables_have_our_order():
 def test_queries_cross_titles_with_seven_words():
     table = occupation_queries(["nurse", "engineer", "nurse "])
     assert table.height == 14 and "African American engineer" in table["query"].to_list()
+
+
+def test_a_folder_may_say_where_people_start(tmp_path: Path):
+    make_folder(tmp_path, 4)
+    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+        pl.col("content").str.split("/").list.last().alias("file"),
+        pl.when(pl.col("picture") < "person2")
+        .then(pl.lit("female"))
+        .otherwise(pl.lit("male"))
+        .alias("start"),
+    )
+    rows.select("file", "picture", "attribute", "value", "start").write_csv(
+        tmp_path / "series" / "series.csv"
+    )
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    results = pl.read_parquet(tmp_path / "run" / "results.parquet")
+    by_start = results.filter(pl.col("measure") == "slope_by_start", pl.col("label") == "Face")
+    assert by_start.select("group", "n", "counted").rows() == [("female", 2, "people"), ("male", 2, "people")]
+
+
+def test_a_table_of_pictures_may_say_where_people_start(tmp_path: Path):
+    (tmp_path / "pictures.csv").write_text(
+        "file,source,consent,gender\nanna.png,me,yes,female\nbert.png,me,yes,\n"
+    )
+    text = STUDY.format(consent="generated").replace('series = "series"', 'pictures = "pictures.csv"')
+    (tmp_path / "study.toml").write_text(text)
+    starts = starting_groups(read_study(tmp_path / "study.toml"))
+    assert starts.drop_nulls().rows() == [("anna.png", "gender", "female")]
+    stimuli = pl.DataFrame({"stimulus": ["a", "b", "c"], "picture": ["anna.png", "anna.png", "bert.png"],
+                            "attribute": ["gender", "race", "gender"]})  # fmt: skip
+    assert with_starts(stimuli, starts)["start"].to_list() == ["female", None, None]
+    assert "start" not in with_starts(stimuli, starts.with_columns(start=pl.lit(None, pl.String))).columns

@@ -413,3 +413,11 @@ def test_values_written_with_two_decimals_are_evenly_spaced():
 def test_a_table_without_steps_is_refused():
     with pytest.raises(PortrayalError, match="stimuli lacks column 'picture'"):
         list(blocks(pl.DataFrame({"stimulus": ["a"]}), pl.DataFrame()))
+
+
+def test_the_band_of_a_curve_is_one_at_its_centre_and_wide_elsewhere(random_present: np.ndarray):
+    rates = measure_counterfactuals(*answers(random_present, SEVEN, ["a", "b", "c"])).tables["rates"]
+    centre = rates.filter(pl.col("value") == 0).select("normalised", "low", "high")
+    assert set(centre.rows()) == {(1.0, 1.0, 1.0)}
+    apart = rates.filter(pl.col("value") != 0, pl.col("label") != "Face")
+    assert (apart["low"] < apart["normalised"]).all() and (apart["normalised"] < apart["high"]).all()
