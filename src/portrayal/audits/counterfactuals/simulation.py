@@ -46,7 +46,7 @@ SHAPES: Mapping[str, Shape] = {
     "demo": Shape(9, 2),
     "small": Shape(8, labels=8),
     "clustered": Shape(10, 3, labels=8, uneven=True),
-    "large": Shape(60, labels=30),
+    "large": Shape(60, labels=20),
 }
 
 
