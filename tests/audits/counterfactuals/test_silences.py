@@ -6,7 +6,7 @@ import random
 
 import polars as pl
 import pytest
-from tests.audits.counterfactuals.taggers import audit_of, check_table
+from made_up_taggers import audit_of, check_table
 
 FEW = "fewer than 6 people get it more often towards one end than towards the other"
 ENDS = "faces made more feminine or more masculine"
