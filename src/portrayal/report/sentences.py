@@ -48,6 +48,7 @@ class Claim:
     where: str | Callable[[Row], str] | None = None
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
+    names_one: bool = False  # name the row in a shared sentence even where it is the only one
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
@@ -96,14 +97,14 @@ def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
     asked = f"{measured.shown(nearest['system'])} {_filled(claim.asks, nearest)}"
     told = figures(nearest, claim.figure)
-    if rows.height > 1:
+    if rows.height > 1 or claim.names_one:
         where = f" ({_named(rows, claim)})" if claim.where else ""
         nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
         asked, told = (
             f"{asked} in {plural(rows.height, 'test')}{where}",
             f"the nearest{nearest_where}: {told}",
         )
-    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{told}"
+    said = f"It was not found that {asked}{'; ' if rows.height > 1 or claim.names_one else ': '}{told}"
     return Finding(f"{said}{_detectable(nearest)}.", nearest["row"])
 
 
@@ -117,7 +118,8 @@ def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
 
 def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     first = rows.row(0, named=True)
-    where = f" ({_named(rows, claim)})" if rows.height > 1 and claim.where else ""
+    several = rows.height > 1 or claim.names_one
+    where = f" ({_named(rows, claim)})" if several and claim.where else ""
     said = (
         f"{begin} {measured.shown(first['system'])} {_filled(claim.asks, first)}{where}: {first['reason']}."
     )

@@ -34,6 +34,7 @@ CALIBRATIONS = {
 }
 SIMULATIONS: dict[str, str] = {
     "contexts": "portrayal.audits.contexts.simulation",
+    "counterfactuals": "portrayal.audits.counterfactuals.simulation",
 }
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape
