@@ -134,6 +134,8 @@ def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
 def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
     """Yield the share unanswered of each group, and the difference between the worst served and the others."""
     lost = part.with_columns(lost=(pl.col("status") != ANSWERED).cast(pl.Float64))
+    if not lost["lost"].sum():  # what was left unanswered is of another axis
+        return
     cells = lost.group_by("unit", "group").agg(pl.col("lost").mean()).sort("group", "unit")
     shares = {}
     for (group,), mine in lost.group_by("group", maintain_order=True):

@@ -1,12 +1,20 @@
-"""How large an effect a comparison of two groups can find.
+"""How large an effect a comparison of two groups, or of people with themselves, can find.
 
-For planning only: a two-sample t-test stands in for the audit's own test, which it approximates well from
-about eight a side on.
+For planning only: t-tests stand in for the audits' own permutation tests, which they approximate well from about eight
+a side on. Power is the normal chance of passing the critical value, averaged over the estimated deviation; the
+noncentral t distribution that says the same is not a number in parts of its tails.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
+
+POINTS = 120  # of the deviation's distribution
+RARE = 1e-13  # what is left out of its tails
+LARGEST = 60.0  # standardised difference looked for; one that needs more is not found at all
 
 
 def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_sided: bool = False) -> float:
@@ -17,25 +25,45 @@ def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_s
     >>> round(power_of_two_groups(0.8, 20, 20), 2)
     0.8
     """
+    return power_of_t(d * np.sqrt(n_x * n_y / (n_x + n_y)), n_x + n_y - 2, alpha, two_sided)
+
+
+def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool = False) -> float:
+    """Return the chance that t with this noncentrality and these degrees of freedom passes its critical value."""
+    from scipy import special, stats
+
+    critical = stats.t.isf(alpha / (2 if two_sided else 1), freedom)
+    deviation, weight = _deviations(freedom)
+    found = special.ndtr(shift - critical * deviation)
+    if two_sided:
+        found = found + special.ndtr(-shift - critical * deviation)
+    return float(found @ weight)
+
+
+@cache
+def _deviations(freedom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return estimated deviations, of a true one of 1, and how much each weighs (Gauss and Legendre)."""
     from scipy import stats
 
-    freedom = n_x + n_y - 2
-    shift = d * np.sqrt(n_x * n_y / (n_x + n_y))
-    critical = stats.t.ppf(1 - alpha / (2 if two_sided else 1), freedom)
-    found = stats.nct.sf(critical, freedom, shift)
-    return float(found + stats.nct.cdf(-critical, freedom, shift)) if two_sided else float(found)
+    low, high = stats.chi.ppf([RARE, 1 - RARE], freedom)
+    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
+    at = low + (nodes + 1) * (high - low) / 2
+    return at / np.sqrt(freedom), weights * (high - low) / 2 * stats.chi.pdf(at, freedom)
 
 
 def smallest_difference(
     n_x: int, n_y: int, power: float = 0.8, alpha: float = 0.05, two_sided: bool = False
 ) -> float:
-    """Return the smallest standardised difference found with the given power."""
-    from scipy import optimize
-
+    """Return the smallest standardised difference found with the given power; infinity where none is."""
     if min(n_x, n_y) < 2:
         return float("inf")
-    return float(
-        optimize.brentq(
-            lambda d: power_of_two_groups(d, n_x, n_y, alpha, two_sided) - power, 0.0, 20.0, xtol=1e-4
-        )
-    )
+    return smallest(lambda d: power_of_two_groups(d, n_x, n_y, alpha, two_sided), power)
+
+
+def smallest(chance: Callable[[float], float], power: float = 0.8) -> float:
+    """Return the smallest effect whose chance of being found is `power`; infinity where none has it."""
+    from scipy import optimize
+
+    if chance(LARGEST) < power:
+        return float("inf")
+    return float(optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
