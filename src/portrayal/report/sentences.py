@@ -18,7 +18,7 @@ import polars as pl
 
 from portrayal.report.words import count, estimate, interval, is_missing, listed, number, p_value, plural
 from portrayal.runs.audit import Finding, Measured
-from portrayal.stats.decision import EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
+from portrayal.stats.decision import DESCRIBED, EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
 
 Row = Mapping[str, Any]
 NAMED = 4  # rows a shared sentence names; further ones are counted
@@ -65,7 +65,9 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
         Rows to speak of, where not all of the measures' are in question.
     """
     rows = measured.results.with_row_index("row").filter(
-        pl.col("measure").is_in(list(claims)), pl.col("family").fill_null("") != EXPLORATORY
+        pl.col("measure").is_in(list(claims)),
+        pl.col("family").fill_null("") != EXPLORATORY,
+        pl.col("reason").fill_null("") != DESCRIBED,
     )
     rows = rows if wanted is None else rows.filter(wanted)
     found = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)

@@ -67,7 +67,11 @@ def decide(
         Of the flips.
     """
     given = [_said_before(row, measures, silent or {}) for row in results.iter_rows(named=True)]
-    table = _Table(results, given, differences if method in ("holm", "bonferroni") else None, seed)
+    outside = (
+        ~results["measure"].is_in(list(measures)).to_numpy()
+        | (results["family"].fill_null("") == EXPLORATORY).to_numpy()
+    )
+    table = _Table(results, given, outside, differences if method in ("holm", "bonferroni") else None, seed)
     return table.decided(method)
 
 
@@ -109,11 +113,13 @@ class _Table:
         self,
         results: pl.DataFrame,
         given: Sequence[tuple[str, str] | None],
+        outside: np.ndarray,
         differences: pl.DataFrame | None,
         seed: int,
     ) -> None:
         self.results = results
         self.given = list(given)
+        self.outside = outside
         self.family = np.array([one is None for one in given], dtype=bool)
         self.p = _numbers(results["p"])
         self.floor = np.nan_to_num(_numbers(results["p_floor"]), nan=0.0)
@@ -176,10 +182,11 @@ class _Table:
         return (FOUND if clear and self.adjusted[row] < LEVEL else NOT_FOUND), None
 
     def _families(self) -> list[str | None]:
-        named = {True: CONFIRMATORY, False: None}
+        """Name the family of each row: none where nothing was tested."""
+        tested = ~np.isnan(self.p)
         return [
-            EXPLORATORY if not inside and not np.isnan(p) else named[bool(inside)]
-            for inside, p in zip(self.family, self.p, strict=True)
+            CONFIRMATORY if inside else EXPLORATORY if outside and p else None
+            for inside, outside, p in zip(self.family, self.outside, tested, strict=True)
         ]
 
     def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
