@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from portrayal.runs.audit import Finding, Measured, ReportTable
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
+BOUND = 2.0  # of d, for sides of equal size
 CHECK = "a check of the instrument that concerns no people"
 CHOICES = {"prompt": "with the prompt {!r}", "article": "with the {} article", "without": "without {!r}"}
 NAMED = 4  # specifications that do not show a finding, named in its sentence
@@ -21,7 +23,10 @@ NAMED = 4  # specifications that do not show a finding, named in its sentence
 
 def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
     """Say for each test what was found, and together what was not."""
-    return say(measured, {measure: _claim(measured, pairs) for measure, pairs in PAIRS.items()})
+    # d has a bound: an effect beyond it could not have been found, and no sentence may name it.
+    possible = pl.when(pl.col("detectable") < BOUND).then(pl.col("detectable"))
+    told = replace(measured, results=measured.results.with_columns(detectable=possible))
+    return say(told, {measure: _claim(measured, pairs) for measure, pairs in PAIRS.items()})
 
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:

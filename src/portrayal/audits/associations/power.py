@@ -16,13 +16,9 @@ import polars as pl
 from portrayal.audits.associations.measures.declaration import AssociationTest
 from portrayal.audits.associations.stimuli import declared_tests
 from portrayal.runs.study import Study
-from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power import smallest, smallest_difference
-
-RUNS = 400
-EXACT_UP_TO = 40
-SAMPLES = 100_000
+from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
+from portrayal.stats.power import smallest_difference, smallest_of_people
 
 
 def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
@@ -39,7 +35,10 @@ def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
     two_sided = alternative == "two-sided"
     people = _on_both_sides(test)
     if people:
-        within = _smallest_within(people, (n_x + n_y) / 2 / people, family, two_sided)
+        pictures = (
+            (n_x + n_y) / 2 / people
+        )  # of a person on a side; the mean difference of so many has this deviation
+        within = smallest_of_people(people, family, one_sided=not two_sided) * float(np.sqrt(2 / pictures))
     elif _floor(n_x, n_y, two_sided) >= LEVEL / family:
         within = inf
     else:
@@ -83,25 +82,3 @@ def _floor(n_x: int, n_y: int, two_sided: bool) -> float:
     if n_x + n_y > EXACT_UP_TO:
         return 1 / (SAMPLES + 1)
     return (2 if two_sided and n_x == n_y else 1) / comb(n_x + n_y, n_x)
-
-
-def _smallest_within(people: int, pictures: float, family: int, two_sided: bool) -> float:
-    """Return the smallest difference, in deviations of one picture, that joint flips of the people find."""
-    noise = np.random.default_rng(0).normal(size=(RUNS, people, family)) * np.sqrt(2 / pictures)
-
-    def chance(effect: float) -> float:
-        shift = np.zeros(family)
-        shift[0] = effect
-        return float(np.mean([_is_found(one + shift, two_sided) for one in noise]))
-
-    return smallest(chance)
-
-
-def _is_found(differences: np.ndarray, two_sided: bool) -> bool:
-    """Tell whether the first test is found: by its corrected p, and by a t interval over people."""
-    from scipy import special
-
-    first = differences[:, 0]
-    error = first.std(ddof=1) / np.sqrt(len(first))
-    clear = abs(first.mean()) > special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
-    return bool(clear and flip_jointly(differences, one_sided=not two_sided).adjusted[0] < LEVEL)

@@ -52,4 +52,5 @@ class AssociationsSettings(Settings):
     permutations: int | None = Field(default=None, ge=99)
     ddof: Literal[0, 1] = 1
     variants: list[Variant] = ["prompts", "article", "words"]
+    unpaired: bool = True  # where people repeat, the paper's unpaired test beside the one by person
     too_few: Literal["error", "report"] = "error"

@@ -112,7 +112,9 @@ def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
             for name, side in zip("ab", sides, strict=True)
         ]
         table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
-        row = saliency(table, "a").filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+        row = (
+            saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+        )
         return Outcome(row["low"] <= shift <= row["high"], row["p"])
 
     return run

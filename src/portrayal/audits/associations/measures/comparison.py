@@ -52,7 +52,6 @@ def compare(
     drawn = f"studentised bootstrap of {resampled if people is None else 'people, attributes fixed'}"
     notes = [
         _test_words(tested, alternative),
-        *([_beside(x, y, options)] if people is not None else []),
         f"ddof={ddof} (ddof={1 - ddof}: d = {number(effect_size(x, y, 1 - ddof), 4)})",
         f"95% interval: {drawn}; estimand: d in the population these were drawn from",
         *_cautions(effect_size(x, y, ddof), _units(x, y, people)),
@@ -109,11 +108,6 @@ def _free(x: np.ndarray, y: np.ndarray, **options: Any) -> Tested:
 
 def _drawn_floor(test: Permutation) -> float:
     return 0.0 if test.method == "exact" else 1 / (test.arrangements + 1)
-
-
-def _beside(x: np.ndarray, y: np.ndarray, options: dict[str, Any]) -> str:
-    free = two_sample(x, y, **options)
-    return f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
 
 
 def _effect(

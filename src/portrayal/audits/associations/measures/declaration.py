@@ -63,4 +63,5 @@ class TestSettings(Protocol):
     ddof: Literal[0, 1]
     article: str
     variants: Sequence[Any]
+    unpaired: bool
     too_few: str

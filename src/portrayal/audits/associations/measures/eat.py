@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import compare
 from portrayal.audits.associations.measures.effect import association, cosines, vectors
 from portrayal.errors import PortrayalError
+from portrayal.report.words import number
+from portrayal.stats.permutation import two_sample
 from portrayal.tables import results
 
 
@@ -69,6 +72,10 @@ def eat(
     associations = association(x, a, b), association(y, a, b)
     drawn: dict[str, Any] = {"permutations": permutations, "seed": seed}
     found = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
+    if people is not None:
+        free = two_sample(*associations, alternative=alternative, **drawn)
+        beside = f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
+        found = replace(found, note=f"{found.note}; {beside}")
     return results([found.row("eat", audit="associations", counted="targets")], facets=())
 
 

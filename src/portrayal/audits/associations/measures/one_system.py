@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.audits.associations.measures.comparison import person_differences
+from portrayal.audits.associations.measures.comparison import compare, person_differences
 from portrayal.audits.associations.measures.declaration import SETS, AssociationTest, TestSettings
-from portrayal.audits.associations.measures.eat import eat, scweat
+from portrayal.audits.associations.measures.eat import scweat
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.stimulus_sets import Item
 from portrayal.errors import PortrayalError
@@ -70,7 +70,7 @@ class TestOnSystem:
                 {**about, "decision": NOT_MEASURABLE, "reason": reason, "note": f"not computed: {reason}"}
             ]
         row = {**self._row(settings, seed, self._people()), **about}
-        if self._people() is None:
+        if self._people() is None or not settings.unpaired:
             return [row]
         free = {**self._row(settings, seed, None), **about}
         # A second look at the same pictures, for comparison with the paper: outside the family.
@@ -83,8 +83,7 @@ class TestOnSystem:
         if people is None:
             return {}
         x, y, a, b = self._matrices()
-        ids = np.array([person for side in people for person in side])
-        return person_differences(association(x, a, b), association(y, a, b), ids)
+        return person_differences(association(x, a, b), association(y, a, b), people)
 
     def called(self, name: str) -> str:
         """Return what a set is called."""
@@ -93,7 +92,7 @@ class TestOnSystem:
     def _matrices(self) -> list[np.ndarray]:
         return [np.array([self.embeddings[item.content] for item in self.found(name)]) for name in SETS]
 
-    def _row(self, settings: TestSettings, seed: int, people: list[list[Any]] | None) -> dict[str, Any]:
+    def _row(self, settings: TestSettings, seed: int, people: np.ndarray | None) -> dict[str, Any]:
         options: dict[str, Any] = {
             "alternative": settings.alternative,
             "permutations": settings.permutations,
@@ -101,8 +100,10 @@ class TestOnSystem:
             "seed": seed,
         }
         x, y, a, b = self._matrices()
-        table = eat(x, y, a, b, cluster=people, **options) if self.test.y else scweat(x, a, b, **options)
-        row = table.row(0, named=True)
+        if self.test.y:
+            row = compare(association(x, a, b), association(y, a, b), people=people, **options).row("eat")
+        else:
+            row = scweat(x, a, b, **options).row(0, named=True)
         return {**row, "note": f"stimuli left: {self._left()}; {row['note']}"}
 
     def _about(self, settings: TestSettings) -> dict[str, Any]:
@@ -135,12 +136,10 @@ class TestOnSystem:
             return "pictures"
         return "words" if not any(" " in item.content for item in items) else "texts"
 
-    def _people(self) -> list[list[Any]] | None:
-        """Return who each target shows, where the study says so: then it does for all."""
-        people = [[item.cluster for item in self.found(name)] for name in ("x", "y")]
-        return (
-            people if self.test.y and all(person is not None for side in people for person in side) else None
-        )
+    def _people(self) -> np.ndarray | None:
+        """Return who each target shows, x first, where the study says so: then it does for all."""
+        people = [item.cluster for name in ("x", "y") for item in self.found(name)]
+        return np.array(people) if self.test.y and None not in people else None
 
     def _short(self) -> str | None:
         """Return a set with too few stimuli left; the target of a single-category test may be one."""
