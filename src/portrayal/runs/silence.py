@@ -167,7 +167,12 @@ def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int
     worst = _worst(shares)
     rest = np.concatenate([units for group, units in shares.items() if group != worst])
     gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
-    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
+    # By size and share, so that what the groups are called does not matter to what is drawn.
+    order = sorted(shares, key=lambda name: (len(shares[name]), shares[name].mean(), name))
+    cells = cells.with_columns(place=pl.col("group").replace_strict(order, range(len(order)))).sort(
+        "place", "unit"
+    )
+    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
     p = level_test(cells["lost"].to_numpy(), group, unit, seed)
     return replace(gap, p=p, n=len(shares[worst]) + len(rest))
 

@@ -85,7 +85,7 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     rng = np.random.default_rng(seed)
     parts = [
         ANSWERS[name](SHAPES[shape], stimuli, effect * (not place), rng).select(
-            system=pl.lit(system), *[pl.all()]
+            pl.lit(system).alias("system"), pl.all()
         )
         for place, system in enumerate(SYSTEMS)
     ]

@@ -123,14 +123,15 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
 
 def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Compare each group's share in an occupation with that in all other occupations together."""
-    labels = sorted(counts["label"].unique())
+    seen = counts.group_by("label").agg(pl.col("count").sum()).sort("count", "label")
+    labels = seen["label"].to_list()
     for place, label in enumerate(labels):
         hits = _totals(counts.with_columns(hit=pl.col("count") * (pl.col("label") == label)), "hit")
         totals, made = _totals(counts, "count"), _totals(asked.with_columns(count=pl.lit(1)), "count")
         for job in totals if len(totals) > 1 else ():
             others, n = sum(hits.values()) - hits[job], sum(totals.values())
             gap = share_difference(hits[job], totals[job], others, n - totals[job])
-            # Of two groups the second is the mirror of the first: one test, counted once.
+            # Of two groups the one seen more often is the mirror of the other: one test, counted once.
             mirror = {"family": EXPLORATORY} if len(labels) == 2 and place else {}
             still = {"decision": NOT_TESTED, "reason": ALIKE} if sum(hits.values()) in (0, n) else {}
             yield gap.row(

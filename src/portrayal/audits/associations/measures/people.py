@@ -46,25 +46,26 @@ def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
     differences
         One a person.
     least_error
-        A standard error below which the people cannot be known to agree, however alike they are.
+        The standard error where all people differ by exactly the same, which is not to know it for certain. Left out,
+        the interval is that of shares with two made-up people added.
     """
     if not len(differences):
         return Estimate(n=0, counted="people")
-    alike = np.ptp(differences) <= STILL and np.abs(differences).max() > STILL
-    mean = bounded_mean(differences) if alike and not least_error else clustered_mean(differences)
-    mean = _widened(mean, len(differences), least_error)
+    mean = clustered_mean(differences)
+    if np.ptp(differences) <= STILL < np.abs(differences).max():
+        mean = _alike(float(differences[0]), len(differences), least_error)
     floor = min(2 / 2.0 ** np.count_nonzero(differences), 1.0)
     p = float(flip_jointly(differences[:, None]).p[0])
     return replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
 
 
-def _widened(mean: Estimate, people: int, least_error: float) -> Estimate:
+def _alike(value: float, people: int, error: float) -> Estimate:
     from scipy import stats
 
-    half = float(stats.t.ppf(0.975, people - 1) * least_error) if people > 1 else np.nan
-    if not half > (mean.high - mean.low) / 2:
-        return mean
-    return Estimate(mean.value, mean.value - half, mean.value + half)
+    if not error or people < 2:
+        return bounded_mean(np.full(people, value))
+    half = float(stats.t.ppf(0.975, people - 1) * error)
+    return Estimate(value, value - half, value + half)
 
 
 def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
