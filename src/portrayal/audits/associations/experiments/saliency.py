@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.associations.experiments.paired_power import paired_power
-from portrayal.audits.associations.measures.saliency import average_map, saliency
+from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
 from portrayal.audits.associations.stimulus_sets import check_person
 from portrayal.errors import PortrayalError
@@ -27,7 +27,7 @@ from portrayal.report.sentences import Claim, say
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.tables import check_stimuli
+from portrayal.tables import check_stimuli, results
 
 # Section 4.2 of the paper.
 PROMPTS = {
@@ -112,6 +112,8 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
     silent = rest.filter(pl.col("tag").is_null()).drop("tag")
     silent = silent.join(pl.DataFrame({"tag": regions}), how="cross").select(rest.columns)
     shares = pl.concat([rest.drop_nulls("tag"), silent]).rename({"tag": "region", "confidence": "share"})
+    if regions.is_empty():  # no picture has a map: silence says so
+        return Measured(results([], facets=FACETS), {"maps": _average(cells)})
     found = saliency(shares, settings.baseline)
     return Measured(found.results, {"maps": _average(cells)}, differences=found.differences)
 

@@ -167,10 +167,12 @@ def _levels(shown: pl.DataFrame) -> list[str | None]:
 
 def _compare(cells: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
     yield from _rates(cells, "emotion_words")
+    base = _by_person(cells, baseline)
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         if condition != baseline:
-            yield _difference(cells, condition, baseline)
-            yield _ratio(cells, condition, baseline)
+            both = _by_person(cells, condition).join(base, on="person", suffix="_base")
+            yield _difference(cells, both, condition, baseline)
+            yield _ratio(cells, both, condition, baseline)
 
 
 def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
@@ -188,9 +190,8 @@ def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
         )
 
 
-def _difference(cells: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
     """Return the mean over persons of their rates' difference, with the differences themselves."""
-    both = _on_both_sides(cells, condition, baseline)
     count, captions, base, base_captions = _columns(both)
     rates = 1000 * (count / captions - base / base_captions)
     # So few captions cannot know a rate better than this (Poisson), however alike the persons are.
@@ -219,9 +220,8 @@ def _difference(cells: pl.DataFrame, condition: str, baseline: str) -> dict[str,
     )
 
 
-def _ratio(cells: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+def _ratio(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
     """Return how many times as often; described only, since the difference is tested and a ratio over none is none."""
-    both = _on_both_sides(cells, condition, baseline)
     ratio = paired_rate_ratio(*_columns(both))
     note = f"paired within {len(both)} persons{_lone_person(both)}"
     if np.isnan(ratio.low):
@@ -236,10 +236,6 @@ def _ratio(cells: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]
         unit="ratio",
         note=note,
     )
-
-
-def _on_both_sides(cells: pl.DataFrame, condition: str, baseline: str) -> pl.DataFrame:
-    return _by_person(cells, condition).join(_by_person(cells, baseline), on="person", suffix="_base")
 
 
 def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.stats.decision import CONSTANT, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.shares import bounded_mean
 
 DIFFERENCES = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
+ONE = "only one person was seen in both conditions"
 STILL = 1e-12  # a spread that is only rounding
 
 
@@ -56,7 +58,11 @@ def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
         mean = _alike(float(differences[0]), len(differences), least_error)
     floor = min(2 / 2.0 ** np.count_nonzero(differences), 1.0)
     p = float(flip_jointly(differences[:, None]).p[0])
-    return replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
+    found = replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
+    if len(differences) < 2:
+        return replace(found, decision=NOT_TESTED, reason=ONE)
+    still = np.abs(differences).max() <= STILL
+    return replace(found, decision=NOT_TESTED, reason=CONSTANT) if still else found
 
 
 def _alike(value: float, people: int, error: float) -> Estimate:
