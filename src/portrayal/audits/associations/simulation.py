@@ -2,7 +2,7 @@
 
 Every target gets a vector whose association with the attributes is known (see `phantom`). In the clustered shape ten
 people stand on both sides twice, as in SOBEM: each has an association of her own, and a difference between the sides of
-her own, which is 0 on average.
+her own, which is 0 on average. A planted effect is the same for every person, as `portrayal plan` takes it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ SHAPES: Mapping[str, _Shape] = {
 
 def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     """Return an audit of two encoders. `effect` is the d that the first has in the first test."""
-    chosen = SHAPES[shape]
+    chosen = SHAPES[shape] if not effect else SHAPES[shape]._replace(person=0.0, response=0.0)
     study, evidence = _asked(shape)
     rng = np.random.default_rng(seed)
     parts = [
