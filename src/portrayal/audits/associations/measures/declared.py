@@ -21,12 +21,10 @@ from portrayal.errors import PortrayalError
 from portrayal.report.words import listed
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.runs.silence import silent_systems
-from portrayal.tables import results
+from portrayal.tables import ANSWERED, results
 
 NAMED = 6  # missing stimuli a warning names
 SIGNS = {"greater": 1.0, "less": -1.0}  # what a one-sided test claims
-# The encoder has spoken. Where questions are still open or failed, a small test is unfinished work, not a fault.
-SAID = ("answered", "empty")
 
 
 def measure(evidence: Evidence, settings: TestSettings) -> Measured:
@@ -50,7 +48,8 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
     for system in evidence.responses["system"].unique().sort():
         answers = evidence.responses.filter(pl.col("system") == system)
         embeddings = read_embeddings(answers, system)
-        said = answers["status"].is_in(SAID).all() and system not in silent
+        # Where questions are still open or failed, a small test is unfinished work, not a fault.
+        said = answers["status"].is_in(ANSWERED).all() and system not in silent
         for test in tests:
             case = TestOnSystem(system, test, embeddings, settings.article)
             found.add(case, settings, evidence.seed, settings.too_few == "error" and said)
