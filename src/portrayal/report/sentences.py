@@ -39,7 +39,8 @@ class Claim:
 
     `positive` and `negative` say what it does where the value lies above and below the null; without `negative` only a
     value above it is a harm that was looked for, and one below is said with `positive`'s question. `asks` says what it
-    might do, for rows that were not found, tested or measurable. `where` names one of several rows in a shared sentence.
+    might do, for rows that were not found, tested or measurable, and `several` says it where several rows share the sentence
+    and `asks` speaks of one only. `where` names one of several rows in a shared sentence.
     """
 
     positive: str | Callable[[Row], str]
@@ -49,6 +50,7 @@ class Claim:
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
     names_one: bool = False  # name the row in a shared sentence even where it is the only one
+    several: str | None = None
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
@@ -95,7 +97,7 @@ def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured)
 
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
-    asked = f"{measured.shown(nearest['system'])} {_filled(claim.asks, nearest)}"
+    asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
     told = figures(nearest, claim.figure)
     if rows.height > 1 or claim.names_one:
         where = f" ({_named(rows, claim)})" if claim.where else ""
@@ -121,9 +123,13 @@ def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Meas
     several = rows.height > 1 or claim.names_one
     where = f" ({_named(rows, claim)})" if several and claim.where else ""
     said = (
-        f"{begin} {measured.shown(first['system'])} {_filled(claim.asks, first)}{where}: {first['reason']}."
+        f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
     )
     return Finding(said, first["row"])
+
+
+def _asked(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
+    return _filled(claim.several if rows.height > 1 and claim.several else claim.asks, row)
 
 
 SHARED: Mapping[str, Callable[[pl.DataFrame, Claim, Measured], Finding]] = {
@@ -148,7 +154,8 @@ def figures(row: Row, figure: str = "") -> str:
         parts.append(f"{count(row['n_missing'])} missing")
     if not is_missing(row.get("p_adjusted")):
         p = p_value(row["p_adjusted"])
-        parts.append(f"adjusted p {p if p[0] in '<>' else f'= {p}'}")
+        sided = f"{row['sided']} " if row.get("sided") else ""  # a facet of audits that test either way
+        parts.append(f"{sided}adjusted p {p if p[0] in '<>' else f'= {p}'}")
     return f"{f'{figure} ' if figure else ''}{value} ({', '.join(parts)})"
 
 

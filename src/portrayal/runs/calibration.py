@@ -35,6 +35,8 @@ CALIBRATIONS = {
 SIMULATIONS: dict[str, str] = {
     "contexts": "portrayal.audits.contexts.simulation",
     "counterfactuals": "portrayal.audits.counterfactuals.simulation",
+    "associations": "portrayal.audits.associations.simulation",
+    "experiments": "portrayal.audits.associations.experiments.simulation",
 }
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape

@@ -59,7 +59,8 @@ def decide(
     differences
         Of rows that test the same people: `row` (its number), `unit` (the person), `difference` (whose mean is tested
         against 0). These are tested and corrected together by joint sign flips, and the rest by `method`; for the
-        level of each part see `flipped_share`.
+        level of each part see `flipped_share`. Two-sided, unless a column `one_sided` is true throughout: then only
+        differences above 0 count.
     silent
         Systems that answered nothing, or almost nothing, with the reason.
     seed
@@ -152,7 +153,8 @@ class _Table:
             return
         wide = kept.pivot(on="row", index="unit", values="difference", aggregate_function="mean").sort("unit")
         rows = np.array([int(name) for name in wide.columns if name != "unit"])
-        tested = flip_jointly(wide.drop("unit").to_numpy(), seed, LEVEL)
+        one_sided = "one_sided" in kept.columns and bool(kept["one_sided"].all())
+        tested = flip_jointly(wide.drop("unit").to_numpy(), seed, LEVEL, one_sided)
         self.joint[rows] = True
         self.p[rows], self.adjusted[rows], self.critical[rows] = tested.p, tested.adjusted, tested.critical
         self.floor[rows] = np.nan_to_num(tested.floor, nan=1.0)
