@@ -48,6 +48,8 @@ class Claim:
     where: str | Callable[[Row], str] | None = None
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
+    # A difference below 0 is told from the other side, with `positive`: group and versus change places, and the signs.
+    turned: bool = False
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
@@ -79,9 +81,24 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
 def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
     """Say what was found in one row."""
     above = row["value"] >= (row["null"] or 0.0)
+    if claim.turned and not above:
+        row, above = other_side(row), True
     clause = claim.positive if above or claim.negative is None else claim.negative
     said = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
     return f"{said} {claim.after(row)}".strip() if claim.after else said
+
+
+def other_side(row: Row) -> Row:
+    """Return a difference as seen from the other of its two groups."""
+    ends = {name: None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high")}
+    return {
+        **row,
+        "group": row["versus"],
+        "versus": row["group"],
+        "value": ends["value"],
+        "low": ends["high"],
+        "high": ends["low"],
+    }
 
 
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ from portrayal.text.harm_lists import read_list
 
 STAGE_TABLES = ("mentions", "captions", "boxes", "people", "faults")
 PLAIN_OPTIONS = (
-    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "show_demeaning",
+    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "tolerance", "show_demeaning",
 )  # fmt: skip
 
 

@@ -3,13 +3,16 @@
 The technique is ours; the paper gives only the definition (section 3.2). Artifacts associated with a group are listed.
 Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
 above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
-against that of all other objects of the same images: the difference is what the group loses beyond brevity.
+against that of all other objects of the same images: the difference is what the group loses beyond brevity. It is
+tested by permuting, inside each image, which of its things is the artifact.
 Person words and identity attributes are in `erasing_people`; they have quantities of their own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,10 +32,14 @@ from portrayal.audits.captions.measures.outcome import Outcome, Technique, cases
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.level_test import DRAWS, level_test
 from portrayal.stats.proportions import mean_share
 from portrayal.text import wordnet
 
+TEST = "artifacts_lost"
 EXCESS = "not recognised, beyond other objects of the same images"
 NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
 
@@ -121,9 +128,43 @@ def _rows(
     rows = []
     for quantity in (REPLACED, ABSENT):
         share = mean_share(_per_image(part, pl.col("fate") == quantity))
-        rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share of artifacts", **about))
+        rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share", share_of="artifacts", **about))
+    gap = _tested(part, things)
+    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about)]
+
+
+def _tested(part: pl.DataFrame, things: pl.DataFrame) -> Estimate:
+    """Return the excess with the p of an artifact being lost as often as any other thing of its image.
+
+    Which things of an image are the artifacts is permuted inside the image.
+    """
     gap = clustered_mean(excess(part, things))
-    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, unit="difference of shares", **about)]
+    lost = _lost(part, things)
+    varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
+    if varying.is_empty() or not gap.n:
+        told = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
+        return replace(gap, decision=NOT_TESTED, reason=told)
+    units = varying["image"].rank("dense").to_numpy().astype(int) - 1
+    groups = varying["artifact"].cast(pl.Int64).to_numpy()
+    p = level_test(varying["lost"].to_numpy(), groups, units)
+    return replace(gap, p=p, p_floor=_floor(varying))
+
+
+def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
+    """Return image, synset, the share of captions that lost it, and whether it is the group's, where an image has both."""
+    own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
+    lost = (pl.col("fate") != RECOGNISED).mean().alias("lost")
+    table = things.join(own.select("image").unique(), on="image").group_by("image", "synset").agg(lost)
+    table = table.join(own, on=["image", "synset"], how="left").with_columns(pl.col("artifact").fill_null(False))
+    both = pl.col("artifact").any().over("image") & ~pl.col("artifact").all().over("image")
+    return table.filter(both).sort("image", "synset")
+
+
+def _floor(varying: pl.DataFrame) -> float:
+    """Return the smallest p there could be: one arrangement of all in each image, or one permutation of all drawn."""
+    sizes = varying.group_by("image").agg(pl.len().alias("things"), pl.col("artifact").sum())
+    arrangements = sum(math.log(math.comb(things, own)) for _, things, own in sizes.iter_rows())
+    return max(math.exp(-arrangements), 1 / (DRAWS + 1))
 
 
 def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:

@@ -22,6 +22,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    difference_tests,
 )
 from portrayal.audits.captions.measures.people import caption_counts, is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.stages import (
@@ -34,6 +35,7 @@ from portrayal.audits.captions.measures.stages import (
 from portrayal.report.words import percent
 
 QUANTITY = "person not mentioned"
+TEST = "people_not_mentioned_difference"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
 
 
@@ -43,27 +45,23 @@ def measure(stages: Stages, options: Options) -> Outcome:
     if truth is None:
         return Outcome(missing=TECHNIQUE.missing)
     shown = shown_people(stages, truth, options.person_area)
-    rows, cases = [], []
+    rows, cases, by_stage = [], [], {}
     for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stage == truth:
             continue
         values = {
             i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown
         }
+        by_stage[stage] = values
         bound = ESTIMATE if truth == HUMAN_LABELS else UPPER
+        note = _note(stages, stage, truth, options)
         rows += by_group(
-            TECHNIQUE,
-            QUANTITY,
-            stages,
-            stage,
-            truth,
-            values,
-            "share of captions",
-            bound,
-            _note(stages, stage, truth, options),
-            basis=shown,
+            TECHNIQUE, QUANTITY, stages, stage, truth, values, bound=bound, note=note, basis=shown
         )
         cases += _cases(stages, stage, values)
+    rows += difference_tests(
+        TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown
+    )
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

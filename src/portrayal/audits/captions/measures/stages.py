@@ -23,6 +23,7 @@ HUMAN_LABELS = "human labels"
 SYSTEM_LABELS = "system labels"
 HUMAN_CAPTIONS = "human captions"
 SYSTEM_CAPTIONS = "system captions"
+HUMAN_SAME = "human captions of the same images"  # beside what is measured in a system's captions
 STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
 
 # One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
@@ -159,7 +160,8 @@ _ARISES = {
     (
         SYSTEM_CAPTIONS,
         HUMAN_CAPTIONS,
-    ): "the human captions did not cause it: it arose in the system as a whole",
+    ): "the human captions of the same images do not have it: it arose in the system as a whole, or in other captions it"
+    " learned from",
     (HUMAN_CAPTIONS, HUMAN_LABELS): "it arose among the people who wrote the captions",
     (SYSTEM_LABELS, HUMAN_LABELS): "it arose in the computer vision model",
 }
@@ -182,7 +184,7 @@ _MITIGATION = {
     " image, rely less on spurious correlations, handle rare labels",
 }
 
-# Section 5.2: this stands beside every suggestion.
+# Section 5.2: this stands beside the suggestions.
 DELETION_WARNING = (
     "Deleting words can erase: some words harm only in some contexts or from some speakers, and a deleted word"
     " cannot be used by anyone."
@@ -198,13 +200,12 @@ def where_it_arises(stage: str, truth: str | None) -> str:
     'it arose in the computer vision model'
     """
     if truth is None:
-        return f"seen in the {stage} alone; without a ground truth nothing tells where it arose"
+        return f"seen in the {stage}; it was compared with no other stage"
     return _ARISES.get((stage, truth), f"comparing {stage} with {truth} does not tell where it arose")
 
 
 def mitigation(stage: str, truth: str | None) -> str:
-    """Return what section 5.2 suggests for a harm at this pair of stages, with its warning."""
-    text = _MITIGATION.get(
+    """Return what section 5.2 suggests for a harm at this pair of stages; `DELETION_WARNING` stands beside it."""
+    return _MITIGATION.get(
         (stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages"
     )
-    return f"{text[0].upper()}{text[1:]}. {DELETION_WARNING}"

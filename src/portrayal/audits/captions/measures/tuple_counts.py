@@ -81,8 +81,8 @@ def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
     if kind == "attribute":
         terms = options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
         said = said.filter(~((pl.col("subject") == "person") & pl.col("word").is_in(terms)))
-        return said.with_columns(pl.format("{} | {}", "subject", "word").alias("tuple"))
-    return said.with_columns(pl.format("{} | {} | {}", "subject", "word", "object").alias("tuple"))
+        return said.with_columns(pl.format("{} {}", "word", "subject").alias("tuple"))
+    return said.with_columns(pl.format("{} {} {}", "subject", "word", "object").alias("tuple"))
 
 
 def same_images(first: Counts, second: Counts) -> tuple[Counts, Counts]:
@@ -96,8 +96,8 @@ def _only(counts: Counts, images: list[str]) -> Counts:
     return Counts(images, counts.tuples, counts.matrix[[line[image] for image in images]])
 
 
-def change(now: Counts, then: Counts) -> sparse.csr_matrix:
-    """Return images x tuples of either: the share at one stage minus that at the other, over the same images."""
+def change(now: Counts, then: Counts) -> tuple[list[str], sparse.csr_matrix]:
+    """Return the tuples of either, and images x tuples: the share at one stage minus that at the other."""
     from scipy import sparse
 
     tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
@@ -108,4 +108,4 @@ def change(now: Counts, then: Counts) -> sparse.csr_matrix:
             (np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(tuples))
         )
         moved.append(counts.matrix @ place)
-    return sparse.csr_matrix(moved[0] - moved[1])
+    return list(tuples), sparse.csr_matrix(moved[0] - moved[1])
