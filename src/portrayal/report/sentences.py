@@ -48,6 +48,7 @@ class Claim:
     where: str | Callable[[Row], str] | None = None
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
+    always_where: bool = False  # name the row by `where` even where it is the only one
     # A difference below 0 is told from the other side, with `positive`: group and versus change places, and the signs.
     turned: bool = False
 
@@ -113,6 +114,8 @@ def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "row", nulls_last=True).row(0, named=True)
     asked = f"{measured.shown(nearest['system'])} {_filled(claim.asks, nearest)}"
     told = figures(nearest, claim.figure)
+    if rows.height == 1 and claim.always_where:
+        asked = f"{asked} ({_named(rows, claim)})"
     if rows.height > 1:
         where = f" ({_named(rows, claim)})" if claim.where else ""
         nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
@@ -134,7 +137,8 @@ def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
 
 def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     first = rows.row(0, named=True)
-    where = f" ({_named(rows, claim)})" if rows.height > 1 and claim.where else ""
+    named = rows.height > 1 or claim.always_where
+    where = f" ({_named(rows, claim)})" if named and claim.where else ""
     said = (
         f"{begin} {measured.shown(first['system'])} {_filled(claim.asks, first)}{where}: {first['reason']}."
     )

@@ -93,20 +93,22 @@ def mean_share(values: np.ndarray) -> Estimate:
     return wilson(float(values.sum()), len(values)) if is_binary(values) else clustered_mean(values)
 
 
-def mean_share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
+def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = True) -> Estimate:
     """Return the first mean share minus the second, with a two-sided p and the smallest one that was possible.
 
     Newcombe's interval [1]_ with Fisher's test (the pooled z test where no count is small) where all values are 0 or 1,
     else Welch's test. Where the values of one side do not vary Welch would count them as known for certain: then the
-    interval is Newcombe's, as if each unit had one value.
+    interval is Newcombe's, as if each unit had one value. Without `tested` there is an interval and no p.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not len(first) or not len(second):
         return Estimate(n=len(first) + len(second))
     if is_binary(first) and is_binary(second):
         gap = newcombe(mean_share(first), mean_share(second))
+        if not tested:
+            return gap
         return replace(gap, p=_pooled_test(first, second), p_floor=_fisher_floor(first, second))
-    if min(len(first), len(second)) > 1 and first.std() > STILL and second.std() > STILL:
+    if min(len(first), len(second)) < 2 or (first.std() > STILL and second.std() > STILL):
         return welch(first, second)
     return newcombe(wilson(first.sum(), len(first)), wilson(second.sum(), len(second)))
 

@@ -10,11 +10,11 @@ from portrayal.audits.captions.charts import all_charts
 from portrayal.audits.captions.findings import CLAIMS, find_sentences
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
+from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
 from portrayal.audits.captions.tables import report_tables
 from portrayal.runs.audit import Audit, Evidence
-from portrayal.runs.study import Study
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
@@ -52,19 +52,6 @@ def groups_shown(evidence: Evidence, settings: CaptionsSettings) -> pl.DataFrame
     """Return whom each image shows, on every axis that people are annotated on; the image is the unit."""
     people: pl.DataFrame = evidence.inputs["people"]
     return people.select(pl.col("image").alias("stimulus"), "axis", "group", pl.col("image").alias("unit"))
-
-
-def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, what difference between two groups of equal size the images could show."""
-    from scipy import stats
-
-    each = len(stimuli) // 2
-    if each < 2:
-        return ["fewer than four images: no difference can be shown"]
-    base = 0.1  # share of captions that do it in one of the groups
-    effect = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * (2 * base * (1 - base) / each) ** 0.5
-    return [f"with {each} images in each of two groups, a difference of about {effect:.2f} from a share of {base} is found in"
-            " 80 of 100 audits, before correction"]  # fmt: skip
 
 
 AUDIT = Audit(

@@ -27,7 +27,7 @@ from portrayal.report.sentences import Claim, Row, other_side, say, written
 from portrayal.report.words import listed, percent
 from portrayal.runs.audit import Finding, Measured
 
-PAIR = "{axis} ({group} against {versus})"
+PAIR = "{group} against {versus}"
 # What the tuples of a quantity are, for readers.
 NOUNS = {
     **{distributions.QUANTITIES[kind]: f"{kind}s" for kind in KINDS},
@@ -42,7 +42,7 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
         return []
     beside = partial(_beside, measured.results)
     claims = {
-        test: Claim(**{"after": beside, **told})  # type: ignore[arg-type]
+        test: Claim(**{"after": beside, "always_where": "where" in told, **told})  # type: ignore[arg-type]
         for test, told in CLAIMS.items()
     }
     errors = claims[group_words.TEST]
@@ -114,14 +114,14 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
     reifying.NAMED_TEST: {
         "positive": _marks,
         "asks": "names the group of some people more often than that of others",
-        "where": "{subject} by " + PAIR,
+        "where": PAIR,
         "turned": True,
     },
     reifying.LOOKS_TEST: {
         "positive": "uses the term for people annotated {group} in some surroundings more than in others: what else is in the picture"
         " predicts it",
         "asks": "uses a group's term in some surroundings more than in others",
-        "where": "{axis} ({group})",
+        "where": "{group}",
         "figure": "area under the curve",
     },
     distributions.TEST: {
@@ -130,7 +130,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
             f" {row['versus']}, of all {_nouns(row)} the largest difference"
         ),
         "asks": "speaks of different objects, attributes or relations for different groups",
-        "where": lambda row: f"{_nouns(row)} by {PAIR.format_map(row)}",
+        "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
         "turned": True,
     },
     distributions.CHANGE_TEST: {
@@ -139,7 +139,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
             f" {row['group']} and away from people annotated {row['versus']}, of all {_nouns(row)} the largest shift"
         ),
         "asks": "departs from the human captions of the same images more for some groups than for others",
-        "where": lambda row: f"{_nouns(row)} by {PAIR.format_map(row)}",
+        "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
         "turned": True,
     },
     objects_mentioned.TEST: {

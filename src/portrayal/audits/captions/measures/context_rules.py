@@ -11,6 +11,7 @@ References
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         about = sorted(people_of(rule, stages))
         rows += count_tests(
             TECHNIQUE, TEST, rule.name, _truth(rule, stages), by_rule[rule.name], about, options.tolerance,
-            bound=UPPER, group=_group(rule), subject=rule.name, note=rule.stand_in,
+            partial(_note, rule, stages), bound=UPPER, group=_group(rule), subject=rule.name,
         )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="; ".join(left_out) if rows else TECHNIQUE.missing)
 
@@ -209,13 +210,17 @@ def _of_people(rule: Rule, stages: Stages, values: dict[str, float]) -> dict[str
 
 def _rule_row(rule: Rule, stages: Stages, stage: str, values: dict[str, float]) -> dict[str, Any]:
     """Return the share of captions of the people a rule is about that break it."""
-    note = "; ".join(part for part in (rule.stand_in, rule.why, sentence(stages, stage)) if part)
     missing = len(people_of(rule, stages) - stages.covered(stage))
     found = mean_share(np.array(list(values.values()), dtype=float))
     about = {"group": _group(rule), "subject": rule.name, "bound": UPPER, "unit": "share", "share_of": "captions"}
     return row(
-        TECHNIQUE, rule.name, stage, _truth(rule, stages), found, n_missing=missing, note=note, **about
-    )
+        TECHNIQUE, rule.name, stage, _truth(rule, stages), found,
+        n_missing=missing, note=_note(rule, stages, stage), **about,
+    )  # fmt: skip
+
+
+def _note(rule: Rule, stages: Stages, stage: str) -> str:
+    return "; ".join(part for part in (rule.stand_in, rule.why, sentence(stages, stage)) if part)
 
 
 def _group(rule: Rule) -> str:

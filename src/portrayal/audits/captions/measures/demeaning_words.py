@@ -11,7 +11,7 @@ References
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -55,7 +55,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
             )
             by_stage |= {stage: values} if bound == ESTIMATE else {}
         cases += _cases(read, stage, options.show_demeaning)
-    rows += count_tests(TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance)
+    rows += count_tests(
+        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages)
+    )
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, same_images
 from portrayal.report.words import percent
@@ -54,22 +55,34 @@ def measure(stages: Stages, options: Options) -> Outcome:
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
     for stage in filter(stages.has, STAGES):
-        counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
-        kept = {kind: counts for kind, counts in counted.items() if counts.tuples}
-        for axis, *pair in _pairs(stages):
-            flags = _flags(stages, axis, *pair, counted[KINDS[0]].images)
-            if not kept or not _enough(flags):
-                continue
-            about = _about(stages, axis, pair)
-            rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in kept.items()]
-            tables += [differing_tuples(counts, flags, stage, kind, about) for kind, counts in kept.items()]
-            if stage == SYSTEM_CAPTIONS:
-                matrices = {kind: (counts.tuples, counts.matrix) for kind, counts in kept.items()}
-                for kind, found, largest in _largest(matrices, flags, options, SAME_EVERYWHERE):
-                    rows.append(
-                        row(TECHNIQUE, QUANTITIES[kind], stage, None, found, TEST, subject=largest, **about)
-                    )
+        more_rows, more_tables = at_stage(
+            TECHNIQUE, stages, stage, options, partial(_at_stage, stages, stage, options)
+        )
+        rows += more_rows
+        tables += more_tables
     return Outcome(rows, tables={"tuples": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _at_stage(
+    stages: Stages, stage: str, options: Options
+) -> tuple[list[dict[str, Any]], list[pl.DataFrame]]:
+    rows: list[dict[str, Any]] = []
+    tables: list[pl.DataFrame] = []
+    counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
+    kept = {kind: counts for kind, counts in counted.items() if counts.tuples}
+    for axis, *pair in _pairs(stages):
+        flags = _flags(stages, axis, *pair, counted[KINDS[0]].images)
+        if not kept or not _enough(flags):
+            continue
+        about = _about(stages, axis, pair)
+        rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in kept.items()]
+        tables += [differing_tuples(counts, flags, stage, kind, about) for kind, counts in kept.items()]
+        if stage == SYSTEM_CAPTIONS:
+            matrices = {kind: (counts.tuples, counts.matrix) for kind, counts in kept.items()}
+            for kind, found, largest in _largest(matrices, flags, options, SAME_EVERYWHERE):
+                told = (TECHNIQUE, QUANTITIES[kind], stage, None, found, TEST)
+                rows.append(row(*told, subject=largest, **about))
+    return rows, tables
 
 
 def measure_across(stages: Stages, options: Options) -> Outcome:

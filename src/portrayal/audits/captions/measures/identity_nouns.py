@@ -7,6 +7,8 @@ References
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 
 from portrayal.audits.captions.measures.diversity import sentence
@@ -45,8 +47,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
             by_stage |= {stage: values} if quantity == QUANTITY else {}
         cases += word_cases(TECHNIQUE, said, stage, "'{word}' stands as a noun: the person is reduced to it")
     rows += count_tests(
-        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, bound=UPPER
-    )
+        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages),
+        bound=UPPER,
+    )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
@@ -60,15 +61,21 @@ def measure(stages: Stages, options: Options) -> Outcome:
         return Outcome(missing=TECHNIQUE.missing)
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage):
-            continue
-        for axis in stages.axes():
-            for first, second in combinations(sorted(set(stages.groups(axis).values())), 2):
-                effects = effects_of(stages, stage, axis, (first, second), options)
-                rows += _rows(effects, stages, stage, axis, first, second)
-                tables += [_table(effects, stage, axis, first, second)] if effects else []
+    for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+        found = at_stage(TECHNIQUE, stages, stage, options, partial(_effects, stages, stage, options))
+        for (axis, first, second), effects in found.items():
+            rows += _rows(effects, stages, stage, axis, first, second)
+            tables += [_table(effects, stage, axis, first, second)] if effects else []
     return Outcome(rows, tables={"objects": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, str, str], list[Effect]]:
+    """Return the effects for each axis and pair of its groups."""
+    return {
+        (axis, first, second): effects_of(stages, stage, axis, (first, second), options)
+        for axis in stages.axes()
+        for first, second in combinations(sorted(set(stages.groups(axis).values())), 2)
+    }
 
 
 def effects_of(

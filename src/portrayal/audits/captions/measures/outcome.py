@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -23,6 +24,8 @@ from portrayal.stats.proportions import is_binary, mean_share, mean_share_differ
 from portrayal.stats.tolerance import over_tolerance
 
 ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
+T = TypeVar("T")
+WRITTEN_BY = {SYSTEM_CAPTIONS: SYSTEM_CAPTIONS, HUMAN_SAME: HUMAN_CAPTIONS}
 PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 
 # What a row is about, beside its groups: columns of the Results table.
@@ -126,6 +129,15 @@ def row(
     return {**about, **found.columns(), "counted": "images", **columns}
 
 
+def at_stage(
+    technique: Technique, stages: Stages, stage: str, options: Options, make: Callable[[], T]
+) -> T:
+    """Return what a technique makes of one stage; of a stage that all systems share it is made once."""
+    if stage == SYSTEM_CAPTIONS or options.lists or options.rules:  # which are not part of the name
+        return make()
+    return stages.once(technique.key, (stage, repr(options)), lambda _: make())
+
+
 def by_group(
     technique: Technique,
     quantity: str,
@@ -172,7 +184,8 @@ def by_group(
             found, missing = mean_share(_values(images, values)), len(silent.intersection(images))
             rows.append(row(*place, found, group=group, n_missing=missing, **columns))
         for first, second in combinations(sorted(members), 2):
-            gap = mean_share_difference(*(_values(members[group], values) for group in (first, second)))
+            sides = (_values(members[group], values) for group in (first, second))
+            gap = mean_share_difference(*sides, tested=False)
             missing = len(silent.intersection(members[first] + members[second]))
             about = {**columns, "group": first, "versus": second, "n_missing": missing, "unit": "points"}
             rows.append(row(*place, replace(gap, p=np.nan, p_floor=np.nan), **about))
@@ -190,6 +203,7 @@ def difference_tests(
     seed: int,
     basis: Set[str] | None = None,
     axes: Sequence[str] | None = None,
+    note: Callable[[str], str] = lambda stage: "",
     **columns: Any,
 ) -> list[dict[str, Any]]:
     """Test each pair of groups of each axis for a difference in the system captions, the human captions beside it.
@@ -204,6 +218,8 @@ def difference_tests(
         Stage -> image -> share of its captions.
     permutations, seed
         Of images over groups, where an image has several captions.
+    note
+        Of a stage's captions.
     """
     silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(SYSTEM_CAPTIONS)
     rows = []
@@ -213,12 +229,12 @@ def difference_tests(
             sides = members[first], members[second]
             about = {
                 "axis": axis, "group": first, "versus": second, "unit": "points", "share_of": "captions",
-                "n_missing": len(silent.intersection(sides[0] + sides[1])),
-                "note": _assigned("", stages, axis), **columns,
+                "n_missing": len(silent.intersection(sides[0] + sides[1])), **columns,
             }  # fmt: skip
             for stage, of_stage in beside(values):
                 found = tested_difference(of_stage, *sides, permutations, seed)
-                rows.append(row(technique, quantity, stage, truth, found, test, **about))
+                told = _assigned(note(WRITTEN_BY[stage]), stages, axis)
+                rows.append(row(technique, quantity, stage, truth, found, test, note=told, **about))
     return rows
 
 
@@ -255,6 +271,7 @@ def count_tests(
     values: Mapping[str, Mapping[str, float]],
     about: Iterable[str],
     tolerance: float,
+    note: Callable[[str], str] = lambda stage: "",
     **columns: Any,
 ) -> list[dict[str, Any]]:
     """Test whether the system does it at all: in more of the images than the tolerance, the human captions beside it.
@@ -269,13 +286,16 @@ def count_tests(
         The images it could be done in.
     tolerance
         The share of images that would be let pass.
+    note
+        Of a stage's captions.
     """
     images = list(about)
     rows = []
     for stage, of_stage in beside(values):
         asked = [of_stage[image] for image in images if image in of_stage]
         found = over_tolerance(sum(share > 0 for share in asked), len(asked), tolerance)
-        told = {"group": "all", "unit": "share", "share_of": "images", "n_missing": len(images) - len(asked)}
+        told: dict[str, Any] = {"group": "all", "unit": "share", "share_of": "images", "n_missing": len(images) - len(asked)}
+        told["note"] = note(WRITTEN_BY[stage])
         rows.append(row(technique, quantity, stage, truth, found, test, **told | columns))
     return rows
 

@@ -60,8 +60,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
         )
         cases += _cases(stages, stage, values)
     rows += difference_tests(
-        TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown
-    )
+        TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown,
+        note=lambda stage: _note(stages, stage, truth, options),
+    )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 
@@ -69,7 +70,7 @@ def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
     """Return the images that show people large enough to be worth mentioning."""
     if truth != HUMAN_LABELS or stages.boxes.is_empty():
         return set(people_mentioned(stages, truth)["image"])
-    areas = person_areas(stages.boxes)
+    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
     return {image for image, area in areas.items() if area > least}
 
 
@@ -114,7 +115,7 @@ def _basis(truth: str, options: Options) -> str:
 
 
 def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
-    areas = person_areas(stages.boxes) if len(stages.boxes) else {}
+    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
     mentioned = set(people_mentioned(stages, stage).iter_rows())
     counts = caption_counts(stages, stage)
     return [

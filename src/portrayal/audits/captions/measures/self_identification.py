@@ -47,6 +47,12 @@ def measure(stages: Stages, options: Options) -> Outcome:
 
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return image, caption, axis, group and term of every identity term said of a person at a stage."""
+    if options.lists:  # the user's lists are not part of the name
+        return _identity_terms(stages, stage, options)
+    return stages.once("identity terms", stage, lambda _: _identity_terms(stages, stage, options))
+
+
+def _identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     listed = options.word_list("identity").select("term", "axis", "group", "part")
     objects = stages.at(stage, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
     nouns = objects.join(listed.filter(pl.col("part") == "n"), on="term")

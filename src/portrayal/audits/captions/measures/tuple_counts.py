@@ -33,7 +33,7 @@ class Counts:
 
 def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     """Return the tuples of the captions that mention a person; those in too few images are left out."""
-    name = f"{stage} {kind} {options.least_images}"
+    name = (stage, kind, str(options.least_images))
     if options.lists:  # the user's lists are not part of the name
         return _count(stages, stage, kind, options)
     return stages.once("tuples", name, lambda _: _count(stages, stage, kind, options))

@@ -16,11 +16,20 @@ References
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import partial
 
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table, count_tests
+from portrayal.audits.captions.measures.outcome import (
+    UPPER,
+    Outcome,
+    Technique,
+    at_stage,
+    by_group,
+    cases_table,
+    count_tests,
+)
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
@@ -40,7 +49,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
     by_stage, words = {}, None
     for stage, truth in _pairs(stages):
         found = scenarios(stages, stage, truth, options)
-        kept = _kept(found, stages, stage, truth, options)
+        make = partial(_kept, found, stages, stage, truth, options)
+        kept = at_stage(TECHNIQUE, stages, stage, options, make)
         clear = kept.filter(pl.col("covariance") > CLEAR * pl.col("error"))
         rows += _rows(stages, stage, truth, found, kept, clear)
         by_stage[stage] = _inside(shares(stages, stage, clear), stages.covered(truth))
