@@ -187,8 +187,8 @@ def measure(folder: Path | str) -> Measured:
     >>> from portrayal import example_study, measure, record
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = record(example_study(), folder, quiet=True)
-    ...     measure(folder).results.select("measure", "group", "n").rows()
-    [('eat', 'weat6', 16)]
+    ...     measure(folder).results.select("measure", "decision", "n").rows()
+    [('eat', 'not found', 16), ('answered', 'not tested', 32)]
     """
     run = existing_run(folder)
     study = _study_of(run)
@@ -258,6 +258,12 @@ def find(study: Study, measured: Measured) -> list[Finding]:
     silence = silence_findings(measured, stem)
     silent = silent_in(measured.results)
     said = stem.findings(measured, study.settings)
+    for finding in said:
+        if not 0 <= finding.row < measured.results.height:
+            raise PortrayalError(
+                f"the audit {stem.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
+                f" {measured.results.height}. Expected the number of the row the sentence speaks of."
+            )
     kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
     return in_order([*kept, *silence], measured.results)
 

@@ -18,12 +18,15 @@ TURNS: dict[re.Pattern[str], Callable[[float], float | None]] = {
 }
 COUNTS = ("object types",)  # units without a sign, whatever the contrast
 TEXTS = ("group", "contrast")
+KEPT = ("audit", "system", "measure", "decision", "family")
+RATIOS = ("ratio",)  # units of contrasts that are quotients
 
 
 def with_old_names(table: pl.DataFrame, new_names: Mapping[str, str]) -> pl.DataFrame:
     """Return the table with the old names in it; `new_names` are those of each old one."""
     old = {new: name for name, new in new_names.items()}
-    return table.with_columns(pl.col(*TEXTS, "unit").str.replace_many(old))
+    texts = [name for name, kind in table.schema.items() if kind == pl.String and name not in KEPT]
+    return table.with_columns(pl.col(texts).str.replace_many(old))
 
 
 def facing_one_way(table: pl.DataFrame) -> pl.DataFrame:
@@ -33,7 +36,10 @@ def facing_one_way(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _turned(row: dict) -> dict:
-    for column in TEXTS:
+    if row["versus"] not in (None, "the others") and row["group"] > row["versus"]:
+        turn = (lambda end: 1 / end if end else None) if row["unit"] in RATIOS else (lambda end: -end)
+        return {**row, **_ends(row, turn), "group": row["versus"], "versus": row["group"]}
+    for column in (name for name in TEXTS if name in row):
         for between, turn in TURNS.items():
             place, _, said = (row[column] or "").rpartition(": ")
             sides = between.split(said)
