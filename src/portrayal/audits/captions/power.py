@@ -26,7 +26,7 @@ LEAST = 2  # images of a group
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say by how much more often a group must be left out to be found in 80 of 100 audits."""
     sizes = _sizes(people_of(study))
-    tests = len(study.systems) * tests_planned(sizes, study.settings)
+    tests = len(study.systems) * planned_tests(sizes, study.settings)
     pairs = [
         (axis, first, second) for axis, groups in sizes.items() for first, second in combinations(sorted(groups), 2)
     ]
@@ -66,7 +66,7 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: in
     )
 
 
-def tests_planned(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
+def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
     """Return about how many tests a system will have: those its stages allow, if nothing in them is constant."""
     scenes = settings.scenes is not None
     human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None

@@ -34,7 +34,7 @@ WORLD = World(wheelchair=0.3)
 SYSTEMS = ("first", "second")
 DROPPED = 0.25  # how often a dog or a cup is left out, with everybody
 UNNAMED = 0.3  # called a person
-MISNAMED = 0.03  # called by the other gender's word
+MISNAMED = 0.1  # called by the other gender's word
 ADDED = 0.02  # a cup that is not there
 RACE_NAMED = 0.2  # with everybody, by people and captioners alike
 AGAIN = 0.7  # of several captions of an image, how often a further one repeats the first

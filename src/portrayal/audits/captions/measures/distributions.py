@@ -26,9 +26,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row, unanswered
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages
-from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, same_images
+from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, count_all, same_images
 from portrayal.report.words import percent
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -90,13 +90,13 @@ def measure_across(stages: Stages, options: Options) -> Outcome:
     rows = []
     pairs = _pairs(stages) if stages.has(SYSTEM_CAPTIONS) else []
     present = [stage for stage in STAGES if pairs and stages.has(stage)]
-    counted = {(stage, kind): count(stages, stage, kind, options) for stage in present for kind in KINDS}
+    counted = {(stage, kind): count_all(stages, stage, kind, options) for stage in present for kind in KINDS}
     for other in present[:-1]:  # the system captions are the last stage
-        both = {
-            kind: same_images(counted[SYSTEM_CAPTIONS, kind], counted[other, kind])
+        compared = {
+            kind: same_images(counted[SYSTEM_CAPTIONS, kind], counted[other, kind], options.least_images)
             for kind in KINDS
-            if counted[SYSTEM_CAPTIONS, kind].tuples and counted[other, kind].tuples
         }
+        both = {kind: (now, then) for kind, (now, then) in compared.items() if now.tuples or then.tuples}
         for axis, *pair in pairs if both else ():
             rows += _change_rows(both, stages, other, axis, pair, options)
     return Outcome(rows, missing="" if rows else ACROSS.missing)
@@ -124,6 +124,7 @@ def _about(stages: Stages, axis: str, pair: Sequence[str]) -> dict[str, Any]:
     told = f"{axis} assigned by {stages.assigned_by(axis)}; technique of this project"
     return {
         "axis": axis, "group": pair[0], "versus": pair[1], "unit": "points",
+        "n_missing": unanswered(stages, axis, pair),
         "share_of": "captions that mention a person", "note": told,
     }  # fmt: skip
 

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row, unanswered
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
@@ -196,7 +196,8 @@ def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Est
 def _rows(
     effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str
 ) -> list[dict[str, Any]]:
-    about = {"axis": axis, "group": first, "versus": second}
+    about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
+    about["n_missing"] = unanswered(stages, axis, (first, second))
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
     rows = [_count_row(effects, stage, about, assigned), _largest_row(effects, stage, about)] if effects else []
     for effect in effects:

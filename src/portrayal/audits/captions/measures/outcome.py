@@ -17,7 +17,7 @@ import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.max_t import max_t_floor, max_t_p
 from portrayal.stats.proportions import is_binary, mean_share, mean_share_difference
@@ -192,6 +192,12 @@ def by_group(
     return rows
 
 
+def unanswered(stages: Stages, axis: str, groups: Iterable[str]) -> int:
+    """Return how many images of these groups have no caption of the system."""
+    members = _of_axis(stages, axis)
+    return len({image for group in groups for image in members[group]} - stages.covered(SYSTEM_CAPTIONS))
+
+
 def difference_tests(
     technique: Technique,
     test: str,
@@ -294,6 +300,9 @@ def count_tests(
     for stage, of_stage in beside(values):
         asked = [of_stage[image] for image in images if image in of_stage]
         found = over_tolerance(sum(share > 0 for share in asked), len(asked), tolerance)
+        if not asked:
+            reason = "no caption of the people it is about" if images else "no image shows the people it is about"
+            found = replace(found, decision=NOT_MEASURABLE, reason=reason)
         told: dict[str, Any] = {"group": "all", "unit": "share", "share_of": "images", "n_missing": len(images) - len(asked)}
         told["note"] = note(WRITTEN_BY[stage])
         rows.append(row(technique, quantity, stage, truth, found, test, **told | columns))

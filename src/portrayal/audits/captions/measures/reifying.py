@@ -27,6 +27,7 @@ from portrayal.audits.captions.measures.outcome import (
     cases_table,
     difference_tests,
     row,
+    unanswered,
 )
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import identity_terms
@@ -120,6 +121,7 @@ def _looks_row(
         LOOKS_TEST,
         axis=axis,
         group=group,
+        n_missing=unanswered(stages, axis, [group]),
         unit="area under the curve",
         note=f"{matrix.shape[1]} characteristics; one-sided p by permuting terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
