@@ -16,7 +16,12 @@ TURNS: dict[re.Pattern[str], Callable[[float], float | None]] = {
     re.compile(r" / "): lambda end: 1 / end if end else None,
     re.compile(r" and "): lambda end: end,
 }
-COUNTS = ("object types",)  # units without a sign, whatever the contrast
+# Units without a sign, whatever the contrast.
+COUNTS = (
+    "object types",
+    "summed squared differences of shares",
+    "change of the summed squared differences of shares",
+)
 TEXTS = ("group", "contrast")
 KEPT = ("audit", "system", "measure", "decision", "family")
 RATIOS = ("ratio",)  # units of contrasts that are quotients

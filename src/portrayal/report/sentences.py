@@ -49,8 +49,10 @@ class Claim:
     where: str | Callable[[Row], str] | None = None
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
-    names_one: bool = False  # name the row in a shared sentence even where it is the only one
     several: str | None = None
+    always_where: bool = False  # name the row by `where` even where it is the only one
+    # A difference below 0 is told from the other side, with `positive`: group and versus change places, and the signs.
+    turned: bool = False
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
@@ -82,9 +84,24 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
 def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
     """Say what was found in one row."""
     above = row["value"] >= (row["null"] or 0.0)
+    if claim.turned and not above:
+        row, above = other_side(row), True
     clause = claim.positive if above or claim.negative is None else claim.negative
     said = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
     return f"{said} {claim.after(row)}".strip() if claim.after else said
+
+
+def other_side(row: Row) -> Row:
+    """Return a difference as seen from the other of its two groups."""
+    ends = {name: None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high")}
+    return {
+        **row,
+        "group": row["versus"],
+        "versus": row["group"],
+        "value": ends["value"],
+        "low": ends["high"],
+        "high": ends["low"],
+    }
 
 
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
@@ -99,14 +116,16 @@ def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
     asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
     told = figures(nearest, claim.figure)
-    if rows.height > 1 or claim.names_one:
+    if rows.height == 1 and claim.always_where:
+        asked = f"{asked} ({_named(rows, claim)})"
+    if rows.height > 1:
         where = f" ({_named(rows, claim)})" if claim.where else ""
         nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
         asked, told = (
             f"{asked} in {plural(rows.height, 'test')}{where}",
             f"the nearest{nearest_where}: {told}",
         )
-    said = f"It was not found that {asked}{'; ' if rows.height > 1 or claim.names_one else ': '}{told}"
+    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{told}"
     return Finding(f"{said}{_detectable(nearest)}.", nearest["row"])
 
 
@@ -120,8 +139,8 @@ def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
 
 def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     first = rows.row(0, named=True)
-    several = rows.height > 1 or claim.names_one
-    where = f" ({_named(rows, claim)})" if several and claim.where else ""
+    named = rows.height > 1 or claim.always_where
+    where = f" ({_named(rows, claim)})" if named and claim.where else ""
     said = (
         f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
     )

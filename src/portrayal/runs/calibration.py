@@ -37,6 +37,7 @@ SIMULATIONS: dict[str, str] = {
     "counterfactuals": "portrayal.audits.counterfactuals.simulation",
     "associations": "portrayal.audits.associations.simulation",
     "experiments": "portrayal.audits.associations.experiments.simulation",
+    "captions": "portrayal.audits.captions.simulation",
 }
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape

@@ -196,7 +196,9 @@ def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
 def _alike(cells: pl.DataFrame, seed: int) -> float:
     """Return the p of all groups being alike. What the groups are called does not matter to what is drawn."""
     sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
-    cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
+    cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort(
+        "place", "unit"
+    )
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
     return level_test(cells["lost"].to_numpy(), group, unit, seed)
 

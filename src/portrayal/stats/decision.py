@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.errors import PortrayalError
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.multiplicity import LEVEL, adjust
 
@@ -159,7 +158,6 @@ class _Table:
         self.p[rows], self.adjusted[rows], self.critical[rows] = tested.p, tested.adjusted, tested.critical
         self.floor[rows] = np.nan_to_num(tested.floor, nan=1.0)
         self._leave_out(rows[np.isnan(tested.p)], CONSTANT)
-        self._leave_out(rows[self.floor[rows] >= LEVEL], "")
 
     def _leave_out(self, rows: np.ndarray, reason: str) -> None:
         for row in rows:
@@ -169,10 +167,11 @@ class _Table:
 
     def decided(self, method: str) -> pl.DataFrame:
         """Correct, decide and write the columns."""
-        candidates = np.flatnonzero(self.family & ~self.joint)
-        self._leave_out(candidates[_unreachable(self.floor[candidates], method)], "")
+        share = flipped_share(int((self.family & self.joint).sum()), int((self.family & ~self.joint).sum()))
+        flipped, others = (np.flatnonzero(self.family & side) for side in (self.joint, ~self.joint))
+        self._leave_out(flipped[self.floor[flipped] >= LEVEL * share], "")
+        self._leave_out(others[_unreachable(self.floor[others], method, LEVEL * (1 - share))], "")
         alone, together = self.family & ~self.joint, self.family & self.joint
-        share = flipped_share(int(together.sum()), int(alone.sum()))
         self.adjusted[alone] = np.minimum(adjust(self.p[alone], method) / max(1 - share, 1e-300), 1.0)
         self.adjusted[together] = np.minimum(self.adjusted[together] / max(share, 1e-300), 1.0)
         self.adjusted[~self.family] = np.nan
@@ -216,13 +215,13 @@ class _Table:
         return np.where(wanted, (critical + POWER) * error, np.nan)
 
 
-def _unreachable(floor: np.ndarray, method: str) -> np.ndarray:
+def _unreachable(floor: np.ndarray, method: str, level: float) -> np.ndarray:
     """Tell which tests could not reach the level whatever was answered, those before them left out already."""
     if method in ("benjamini-hochberg", "none"):
-        return floor >= LEVEL
+        return floor >= level
     for size in range(1, len(floor) + 1):
-        if (floor < LEVEL / size).sum() <= size:
-            return floor >= LEVEL / size
+        if (floor < level / size).sum() <= size:
+            return floor >= level / size
     return np.zeros(len(floor), dtype=bool)
 
 
@@ -233,12 +232,3 @@ def _too_few(floor: float) -> str:
 
 def _numbers(column: pl.Series) -> np.ndarray:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
-
-
-def check_decisions(results: pl.DataFrame) -> None:
-    """Refuse a table whose decisions are not of the four."""
-    strange = set(results["decision"].unique()) - set(DECISIONS)
-    if strange:
-        raise PortrayalError(
-            f"results has decision {sorted(map(str, strange))}. Expected one of {', '.join(DECISIONS)}."
-        )

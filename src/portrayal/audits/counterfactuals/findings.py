@@ -44,7 +44,7 @@ def _claims(measured: Measured, attribute: str, poles: Sequence[str]) -> Mapping
             where=lambda row: repr(row["label"]) if row["label"] else "any label",
             after=_after(measured, attribute),
             figure=figure,
-            names_one=True,
+            always_where=True,
         )
 
     return {
