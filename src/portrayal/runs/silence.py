@@ -125,7 +125,7 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     if 0 < counts["n_answered"] < asked.height:
         compared = asked.join(groups, on="stimulus").group_by("axis", "within", maintain_order=True)
         for (axis, within), part in compared:
-            if within is None or (part["status"] != ANSWERED).any():
+            if (part["status"] != ANSWERED).any():  # what went unanswered may show nobody
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
                 yield from _of_axis(part, about, seed)
 
