@@ -107,9 +107,15 @@ def other_side(row: Row) -> Row:
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
     for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
         part = rows.filter(pl.col("decision") == decision)
-        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", "reason"]
+        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", _same_reason()]
         for _, mine in part.group_by(keys, maintain_order=True):
             yield SHARED[decision](mine, claims[mine["measure"][0]], measured)
+
+
+def _same_reason() -> pl.Expr:
+    """Tell reasons apart, but not tests of too few units by the smallest p that each could have had."""
+    floored = pl.col("p").is_not_null() & pl.col("p_floor").is_not_null()
+    return pl.when(~floored).then("reason").alias("same reason")
 
 
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
@@ -138,7 +144,8 @@ def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
 
 
 def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    first = rows.row(0, named=True)
+    # Of tests of too few units, the one that came nearest to being possible.
+    first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
     named = rows.height > 1 or claim.always_where
     where = f" ({_named(rows, claim)})" if named and claim.where else ""
     said = (

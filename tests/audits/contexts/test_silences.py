@@ -1,5 +1,7 @@
 """What a contexts audit says when something is not said: through the flow, each sentence written out."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -124,3 +126,23 @@ def test_three_and_four_groups(genders):
     assert found.endswith("; the other measures speak only of what was answered.")
     pairs = results.filter(pl.col("measure") == "attribute_between").select("group", "versus").unique()
     assert pairs.height == len(genders) * (len(genders) - 1) / 2
+
+
+def test_only_backgrounds_alone_go_unanswered():
+    answers = {"reader": right}
+    evidence = evidence_of(answers)
+    alone = evidence.stimuli.head(1).with_columns(
+        stimulus=pl.lit("background"), hash=pl.lit("background"), role=pl.lit("background"),
+        person=pl.lit(None, pl.String), gender=pl.lit(None, pl.String), race=pl.lit(None, pl.String),
+    )  # fmt: skip
+    nothing = evidence.responses.head(1).with_columns(
+        stimulus=pl.lit("background"), status=pl.lit("empty"), tag=pl.lit(None, pl.String)
+    )
+    shown = replace(
+        evidence,
+        stimuli=pl.concat([evidence.stimuli, alone]),
+        responses=pl.concat([evidence.responses, nothing]),
+    )
+    results, findings = flow.audit_evidence(study_for(answers), shown)
+    assert results.filter(pl.col("measure") == "unanswered_difference").is_empty()
+    assert not any("unanswered" in finding.sentence for finding in findings)
