@@ -23,7 +23,9 @@ def power_of_two_shares(first: float, second: float, n_first: int, n_second: int
 
     if max(n_first, n_second) > MOST:
         return _normal(first, second, n_first, n_second, alpha)
-    counts = [stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
+    counts = [
+        stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))
+    ]
     return float(counts[0] @ (_p_values(n_first, n_second) < alpha) @ counts[1])
 
 

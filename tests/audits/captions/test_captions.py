@@ -50,9 +50,7 @@ def measured(path: Path) -> Measured:
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    settings = (
-        "scenes = 160\nobject_types = 5\nsplits = 20\nbootstraps = 20\nprocesses = 1"
-    )
+    settings = "scenes = 160\nobject_types = 5\nsplits = 20\nbootstraps = 20\nprocesses = 1"
     systems = {
         name: f'use = "phantom:captions"\nparameters = {{ plants = "{harm}", rate = 0.6 }}'
         for name, harm in PLANTED.items()
@@ -74,7 +72,9 @@ def test_the_warning_and_the_mitigations_stand_once_and_in_no_sentence(planted: 
     assert len(set(pairs)) == len(pairs) >= 3
     assert any("look at the language model" in text for text in stages.table["the paper suggests"])
     findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
-    assert not [one.sentence for one in findings if "language model" in one.sentence or "erase:" in one.sentence]
+    assert not [
+        one.sentence for one in findings if "language model" in one.sentence or "erase:" in one.sentence
+    ]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,10 @@ def test_each_planted_harm_is_told_in_words(planted: Measured, system: str, word
 
 def test_error_is_told_beside_neutral_wording_and_omission(planted: Measured) -> None:
     text = next(text for text in found_sentences(planted, "wrong") if "wrong group word" in text)
-    assert "Beside it, neutral wording: female 0.0% and male 0.0%; person not mentioned: female 0.0% and male 0.0%." in text
+    assert (
+        "Beside it, neutral wording: female 0.0% and male 0.0%; person not mentioned: female 0.0% and male 0.0%."
+        in text
+    )
 
 
 def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images(planted: Measured) -> None:
@@ -127,7 +130,9 @@ def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images
 def test_a_difference_names_the_object_and_faces_the_group_it_is_larger_for(planted: Measured) -> None:
     # 'wrong' says man of women, which makes no difference of objects; the largest is named all the same.
     rows = planted.results.filter(
-        pl.col("measure") == distributions.TEST, pl.col("quantity") == "object tuples", pl.col("p").is_not_null()
+        pl.col("measure") == distributions.TEST,
+        pl.col("quantity") == "object tuples",
+        pl.col("p").is_not_null(),
     )
     assert rows.height
     assert rows["subject"].null_count() == 0

@@ -38,9 +38,7 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
     )
     judged.write_csv(path)
     again = measure_system(girls, "phantom", OPTIONS, [GIRLS], read_reviews(path))
-    bound = first.rows.filter(
-        (pl.col("measure") == "any context-specific harm") & (pl.col("group") == "all")
-    )
+    bound = first.rows.filter((pl.col("measure") == "any context-specific harm") & (pl.col("group") == "all"))
     row = again.rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(
         0, named=True
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from portrayal.audits.captions import FAMILY
-from portrayal.audits.captions.power import LEFT_OUT, level, say_power, planned_tests
+from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests, say_power
 from portrayal.audits.captions.simulation import SHAPES, simulate
 from portrayal.flow import audit_evidence
 from portrayal.runs.calibration import null_audits, planted_audits
 from portrayal.stats.intervals import wilson
 from portrayal.stats.power_of_shares import power_of_two_shares
 
-AUDITS = 40
 # 33 of 400 are let pass. An instrument that is wrong in 5% prints 8 or more findings in 40 audits in 0.1% of tries.
 MOST = 7
 # As many of each shape as fit into a minute; `make calibrate` runs 400.
@@ -23,7 +22,9 @@ def test_few_audits_without_a_harm_print_a_finding() -> None:
     cells = [
         cell
         for shape, count in FEW.items()
-        for cell in null_audits("captions", count * (4 if shape == "large" else 1), 0, audit_evidence, [shape])
+        for cell in null_audits(
+            "captions", count * (4 if shape == "large" else 1), 0, audit_evidence, [shape]
+        )
     ]
     assert [cell["shape"] for cell in cells] == list(SHAPES)
     assert all(cell["found"] <= MOST for cell in cells), cells

@@ -108,7 +108,11 @@ def test_every_technique_the_stages_allow_is_measured(run) -> None:
 
 
 def test_error_and_omission_stand_side_by_side_by_group(run) -> None:
-    rows = run.tables["rows"].filter((pl.col("technique") == "group words") & pl.col("versus").is_null() & (pl.col("measure") == pl.col("quantity")))
+    rows = run.tables["rows"].filter(
+        (pl.col("technique") == "group words")
+        & pl.col("versus").is_null()
+        & (pl.col("measure") == pl.col("quantity"))
+    )
     assert set(rows["quantity"]) == {
         "right group word",
         "wrong group word",
@@ -128,7 +132,9 @@ def test_only_what_was_compared_with_the_human_captions_says_so(run) -> None:
     assert set(compared["truth"]) == {"human captions"}
     # ... but the same is counted in the human captions of the same images, and stands beside it.
     beside = run.results.filter(
-        pl.col("stage") == HUMAN_SAME, pl.col("measure") == "context_specific_harm", pl.col("subject") == "women called girls"
+        pl.col("stage") == HUMAN_SAME,
+        pl.col("measure") == "context_specific_harm",
+        pl.col("subject") == "women called girls",
     )
     tested = girls.filter(pl.col("measure") == "context_specific_harm")
     assert sorted(beside["system"]) == sorted(tested["system"]) == ["nic", "oscar", "transformer"]

@@ -159,7 +159,9 @@ def test_three_and_four_groups(groups: tuple[str, ...], sentence: str) -> None:
     people = pl.DataFrame(rows, schema=["image", "axis", "group", "assigned_by"], orient="row")
     told = sentences(
         people=people,
-        mine=lambda number, row: ("refused", None) if groups[number % len(groups)] == "south" else says(number, row),
+        mine=lambda number, row: (
+            ("refused", None) if groups[number % len(groups)] == "south" else says(number, row)
+        ),
     )
     assert told[0] == sentence
     pairs = len(groups) * (len(groups) - 1) // 2
@@ -170,7 +172,9 @@ def test_three_and_four_groups(groups: tuple[str, ...], sentence: str) -> None:
 
 
 def test_empty_answers_are_silence_and_not_people_left_out() -> None:
-    told = sentences(mine=lambda number, row: ("empty", None) if row["skin"] == "darker" else says(number, row))
+    told = sentences(
+        mine=lambda number, row: ("empty", None) if row["skin"] == "darker" else says(number, row)
+    )
     assert told[0].startswith(
         "mine has nothing to say about pictures of people annotated darker more often than pictures of people annotated lighter:"
     )

@@ -227,7 +227,12 @@ def test_people_not_mentioned_by_group_and_stage() -> None:
     gap = rows_of(outcome, people_mentioned.TEST, group="darker", versus="lighter")[0]
     assert gap["value"] == 0.75
     assert "skin assigned by annotators" in gap["note"]
-    assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (SYSTEM_CAPTIONS, HUMAN_LABELS, "images", 8)
+    assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (
+        SYSTEM_CAPTIONS,
+        HUMAN_LABELS,
+        "images",
+        8,
+    )
     # Fisher's test of 3 of 4 against 0 of 4: 4 of the 70 tables, and as many on the other side, are 2 * 4 / 56.
     assert gap["p"] == pytest.approx(8 / 56)
     assert rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
@@ -512,7 +517,9 @@ def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
     table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
     outcome = distributions.measure_across(table, OPTIONS)
     pair = {"group": "female", "versus": "male"}
-    tested = rows_of(outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair)[0]
+    tested = rows_of(
+        outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair
+    )[0]
     assert (tested["p"], tested["value"]) == (None, 0.0)
     assert (tested["decision"], tested["reason"]) == ("not tested", "both stages say the same of every image")
     row = rows_of(outcome, "object tuples against human captions", **pair)[0]
@@ -554,7 +561,9 @@ def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
 
 def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
     assert "language model" in where_it_arises(SYSTEM_CAPTIONS, SYSTEM_LABELS)
-    assert "human captions of the same images do not have it" in where_it_arises(SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
+    assert "human captions of the same images do not have it" in where_it_arises(
+        SYSTEM_CAPTIONS, HUMAN_CAPTIONS
+    )
     assert "compared with no other stage" in where_it_arises(SYSTEM_CAPTIONS, None)
     for stage, truth in (
         (HUMAN_CAPTIONS, HUMAN_LABELS),

@@ -168,7 +168,9 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "asks": partial(_over, "uses identity terms that the {truth} do not have"),
     },
     words_included.TEST: {
-        "positive": partial(_over, "includes words that the {truth} do not have and that go with a group ({subject})"),
+        "positive": partial(
+            _over, "includes words that the {truth} do not have and that go with a group ({subject})"
+        ),
         "asks": partial(_over, "includes words that the {truth} do not have and that go with a group"),
     },
     erasing.TEST: {

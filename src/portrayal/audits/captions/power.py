@@ -28,7 +28,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     sizes = _sizes(people_of(study))
     tests = len(study.systems) * planned_tests(sizes, study.settings)
     pairs = [
-        (axis, first, second) for axis, groups in sizes.items() for first, second in combinations(sorted(groups), 2)
+        (axis, first, second)
+        for axis, groups in sizes.items()
+        for first, second in combinations(sorted(groups), 2)
     ]
     if not pairs:
         return ["without annotated people no groups are compared"]
@@ -40,7 +42,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 
 def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
-    counted = people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
+    counted = (
+        people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
+    )
     sizes: dict[str, dict[str, int]] = {}
     for axis, group, images in counted.iter_rows():
         sizes.setdefault(axis, {})[group] = images

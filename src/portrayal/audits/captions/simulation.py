@@ -26,7 +26,6 @@ from portrayal.record.ledger import Entry
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.systems.base import Answer
 
@@ -62,7 +61,13 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
             "seed": seed,
             "repeats": form.captions,
             "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
-            "captions": {"scenes": form.images, "object_types": 10, "splits": 10, "bootstraps": 60, "processes": 1},
+            "captions": {
+                "scenes": form.images,
+                "object_types": 10,
+                "splits": 10,
+                "bootstraps": 60,
+                "processes": 1,
+            },
         }
     )
     scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
@@ -94,7 +99,9 @@ def _brief(scene: Scene, rng: np.random.Generator) -> Said:
     """Leave out things; a wheelchair as often as other things of its scene on average, so that it is not erased."""
     said = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
-    others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out
+    others = 3 + sum(
+        thing in often for thing in scene.things
+    )  # clothes, what is held and the place are never left out
     often["wheelchair"] = DROPPED * (others - 3) / others
     return replace(said, things=tuple(thing for thing in said.things if rng.random() >= often[thing]))
 
@@ -129,14 +136,14 @@ def _entries(
     entries = []
     for scene, race, content in zip(scenes, named, shown["hash"], strict=True):
         said = [_caption(scene, race, effect, rng)]
-        said += [said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng) for _ in range(captions - 1)]
+        said += [
+            said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng)
+            for _ in range(captions - 1)
+        ]
         for repeat, words in enumerate(said):
             answer = Answer(json.dumps(words).encode())
             key = f"{system} {scene.image} {repeat}"
-            entries.append(Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None))
+            entries.append(
+                Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None)
+            )
     return entries
-
-
-def study_of(shape: str) -> Study:
-    """Return the study of a shape, for what `portrayal plan` says of it."""
-    return simulate(shape, 0, 0.0).study

@@ -45,7 +45,11 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
     """Say once for each pair of stages where a harm can have arisen and what section 5.2 of the paper suggests."""
     if "stage" not in results.columns:
         return []
-    pairs = results.filter(pl.col("stage") == SYSTEM_CAPTIONS).select("stage", "truth").unique(maintain_order=True)
+    pairs = (
+        results.filter(pl.col("stage") == SYSTEM_CAPTIONS)
+        .select("stage", "truth")
+        .unique(maintain_order=True)
+    )
     rows = [
         {
             "found at": stage,

@@ -212,7 +212,13 @@ def _rule_row(rule: Rule, stages: Stages, stage: str, values: dict[str, float]) 
     """Return the share of captions of the people a rule is about that break it."""
     missing = len(people_of(rule, stages) - stages.covered(stage))
     found = mean_share(np.array(list(values.values()), dtype=float))
-    about = {"group": _group(rule), "subject": rule.name, "bound": UPPER, "unit": "share", "share_of": "captions"}
+    about = {
+        "group": _group(rule),
+        "subject": rule.name,
+        "bound": UPPER,
+        "unit": "share",
+        "share_of": "captions",
+    }
     return row(
         TECHNIQUE, rule.name, stage, _truth(rule, stages), found,
         n_missing=missing, note=_note(rule, stages, stage), **about,

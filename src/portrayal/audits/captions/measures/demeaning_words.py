@@ -41,7 +41,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
     listed = options.word_list("demeaning")
     nouns, adjectives = synsets_of(listed, "n"), synsets_of(listed, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
-    rows, cases, by_stage = [], [], {}
+    rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue
@@ -50,9 +51,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         for bound in (LOWER, ESTIMATE, UPPER):
             values = shares(stages, stage, read.filter(pl.col(bound)))
             quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
-            rows += by_group(
-                TECHNIQUE, quantity, stages, stage, None, values, bound=bound, note=note
-            )
+            rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=bound, note=note)
             by_stage |= {stage: values} if bound == ESTIMATE else {}
         cases += _cases(read, stage, options.show_demeaning)
     rows += count_tests(

@@ -135,9 +135,14 @@ def _rows(
     rows = []
     for quantity in (REPLACED, ABSENT):
         share = mean_share(_per_image(part, pl.col("fate") == quantity))
-        rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share", share_of="artifacts", **about))
+        rows.append(
+            row(TECHNIQUE, quantity, stage, truth, share, unit="share", share_of="artifacts", **about)
+        )
     gap = _tested(part, things, options)
-    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about)]
+    return [
+        *rows,
+        row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about),
+    ]
 
 
 def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
@@ -149,7 +154,11 @@ def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estim
     lost = _lost(part, things)
     varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
     if varying.is_empty() or not gap.n:
-        told = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
+        told = (
+            "what the images show is all mentioned or all left out"
+            if gap.n
+            else "no other thing is in the images"
+        )
         return replace(gap, decision=NOT_TESTED, reason=told)
     return replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
 
@@ -179,7 +188,9 @@ def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
     own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
     lost = (pl.col("fate") != RECOGNISED).mean().alias("lost")
     table = things.join(own.select("image").unique(), on="image").group_by("image", "synset").agg(lost)
-    table = table.join(own, on=["image", "synset"], how="left").with_columns(pl.col("artifact").fill_null(False))
+    table = table.join(own, on=["image", "synset"], how="left").with_columns(
+        pl.col("artifact").fill_null(False)
+    )
     both = pl.col("artifact").any().over("image") & ~pl.col("artifact").all().over("image")
     return table.filter(both).sort("image", "synset")
 

@@ -9,7 +9,13 @@ from __future__ import annotations
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, difference_tests
+from portrayal.audits.captions.measures.outcome import (
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+    difference_tests,
+)
 from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
@@ -23,16 +29,14 @@ def measure(stages: Stages, options: Options) -> Outcome:
     words = options.word_list("gendered")
     rows, cases = [], []
     for axis in sorted(set(words["axis"]) & set(stages.axes())):
-        wrong = {}
+        wrong: dict[str, dict[str, float]] = {}
         for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
             described = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
             about = set(described["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
                 flagged = described.filter(pl.col("outcome") == quantity)
                 values = {i: v for i, v in shares(stages, stage, flagged).items() if i in about}
-                rows += by_group(
-                    TECHNIQUE, quantity, stages, stage, None, values, overall=False, axes=[axis]
-                )
+                rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, overall=False, axes=[axis])
                 wrong |= {stage: values} if quantity == WRONG else {}
             cases += _cases(described, stage)
         rows += difference_tests(

@@ -32,7 +32,8 @@ TEST = "identity_adjective_as_noun"
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the share of captions for all listed adjectives together and for each that occurs."""
     terms = options.word_list("identity_nouns")["term"].to_list()
-    rows, cases, by_stage = [], [], {}
+    rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue
@@ -41,9 +42,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         for quantity in (QUANTITY, *sorted(said["word"].unique())):
             hits = said if quantity == QUANTITY else said.filter(pl.col("word") == quantity)
             values = shares(stages, stage, hits)
-            rows += by_group(
-                TECHNIQUE, quantity, stages, stage, None, values, bound=UPPER, note=note
-            )
+            rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=UPPER, note=note)
             by_stage |= {stage: values} if quantity == QUANTITY else {}
         cases += word_cases(TECHNIQUE, said, stage, "'{word}' stands as a noun: the person is reduced to it")
     rows += count_tests(

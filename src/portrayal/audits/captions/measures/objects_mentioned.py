@@ -199,7 +199,9 @@ def _rows(
     about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
     about["n_missing"] = unanswered(stages, axis, (first, second))
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
-    rows = [_count_row(effects, stage, about, assigned), _largest_row(effects, stage, about)] if effects else []
+    rows = (
+        [_count_row(effects, stage, about, assigned), _largest_row(effects, stage, about)] if effects else []
+    )
     for effect in effects:
         found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
         told = {"note": _effect_note(effect, assigned), "subject": _noun(effect.synset)}

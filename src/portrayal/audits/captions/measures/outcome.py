@@ -129,9 +129,7 @@ def row(
     return {**about, **found.columns(), "counted": "images", **columns}
 
 
-def at_stage(
-    technique: Technique, stages: Stages, stage: str, options: Options, make: Callable[[], T]
-) -> T:
+def at_stage(technique: Technique, stages: Stages, stage: str, options: Options, make: Callable[[], T]) -> T:
     """Return what a technique makes of one stage; of a stage that all systems share it is made once."""
     if stage == SYSTEM_CAPTIONS or options.lists or options.rules:  # which are not part of the name
         return make()
@@ -184,8 +182,8 @@ def by_group(
             found, missing = mean_share(_values(images, values)), len(silent.intersection(images))
             rows.append(row(*place, found, group=group, n_missing=missing, **columns))
         for first, second in combinations(sorted(members), 2):
-            sides = (_values(members[group], values) for group in (first, second))
-            gap = mean_share_difference(*sides, tested=False)
+            one, other = (_values(members[group], values) for group in (first, second))
+            gap = mean_share_difference(one, other, tested=False)
             missing = len(silent.intersection(members[first] + members[second]))
             about = {**columns, "group": first, "versus": second, "n_missing": missing, "unit": "points"}
             rows.append(row(*place, replace(gap, p=np.nan, p_floor=np.nan), **about))
@@ -301,9 +299,16 @@ def count_tests(
         asked = [of_stage[image] for image in images if image in of_stage]
         found = over_tolerance(sum(share > 0 for share in asked), len(asked), tolerance)
         if not asked:
-            reason = "no caption of the people it is about" if images else "no image shows the people it is about"
+            reason = (
+                "no caption of the people it is about" if images else "no image shows the people it is about"
+            )
             found = replace(found, decision=NOT_MEASURABLE, reason=reason)
-        told: dict[str, Any] = {"group": "all", "unit": "share", "share_of": "images", "n_missing": len(images) - len(asked)}
+        told: dict[str, Any] = {
+            "group": "all",
+            "unit": "share",
+            "share_of": "images",
+            "n_missing": len(images) - len(asked),
+        }
         told["note"] = note(WRITTEN_BY[stage])
         rows.append(row(technique, quantity, stage, truth, found, test, **told | columns))
     return rows

@@ -11,7 +11,14 @@ from __future__ import annotations
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table, count_tests
+from portrayal.audits.captions.measures.outcome import (
+    UPPER,
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+    count_tests,
+)
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
 

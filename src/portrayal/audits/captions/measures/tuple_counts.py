@@ -110,7 +110,9 @@ def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Coun
         for name, images in zip(one.tuples, _images_with(one), strict=True)
         if images >= least
     }
-    one, other = (_chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts)
+    one, other = (
+        _chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts
+    )
     return one, other
 
 
