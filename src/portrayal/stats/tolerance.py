@@ -1,4 +1,4 @@
-"""A harm that is a plain count, tested exactly against a tolerance: does it occur in more cases than would be let pass?
+"""A harm that is a plain count, tested exactly against a tolerance: whether it occurs in more cases than would be let pass.
 
 References
 ----------

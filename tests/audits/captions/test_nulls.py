@@ -12,7 +12,6 @@ from portrayal.runs.calibration import null_audits, planted_audits
 from portrayal.stats.intervals import wilson
 from portrayal.stats.power_of_shares import power_of_two_shares
 
-AUDITS = 40
 # 33 of 400 are let pass. An instrument that is wrong in 5% prints 8 or more findings in 40 audits in 0.1% of tries.
 MOST = 7
 # As many of each shape as fit into a minute; `make calibrate` runs 400.

@@ -26,7 +26,6 @@ from portrayal.record.ledger import Entry
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.systems.base import Answer
 
@@ -148,8 +147,3 @@ def _entries(
                 Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None)
             )
     return entries
-
-
-def study_of(shape: str) -> Study:
-    """Return the study of a shape, for what `portrayal plan` says of it."""
-    return simulate(shape, 0, 0.0).study

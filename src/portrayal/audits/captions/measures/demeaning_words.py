@@ -41,7 +41,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
     listed = options.word_list("demeaning")
     nouns, adjectives = synsets_of(listed, "n"), synsets_of(listed, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
-    rows, cases, by_stage = [], [], {}
+    rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue

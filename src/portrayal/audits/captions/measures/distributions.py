@@ -54,8 +54,6 @@ SAME_EVERYWHERE = "all captions say the same of both groups"
 NO_CHANGE = "both stages say the same of every image"
 STILL = 1e-12  # a variance that is only rounding
 
-Pair = tuple[str, str]
-
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the largest difference and the distance between each pair of groups, for every stage and kind of tuple."""
@@ -78,7 +76,7 @@ def _at_stage(
     counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
     kept = {kind: counts for kind, counts in counted.items() if counts.tuples}
     for axis, *pair in _pairs(stages):
-        flags = _flags(stages, axis, *pair, counted[KINDS[0]].images)
+        flags = _flags(stages, axis, pair, counted[KINDS[0]].images)
         if not kept or not _enough(flags):
             continue
         about = _about(stages, axis, pair)
@@ -117,9 +115,9 @@ def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
     ]
 
 
-def _flags(stages: Stages, axis: str, first: str, second: str, images: Sequence[str]) -> np.ndarray:
+def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray:
     """1 for the first group, 0 for the second, -1 for neither."""
-    groups = stages.groups(axis)
+    groups, (first, second) = stages.groups(axis), pair
     return np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
 
 
@@ -145,7 +143,7 @@ def _largest(
     """Return for each kind the largest standardised difference of any tuple, tested, and the tuple."""
     tested = max_t_p([matrix for _, matrix in matrices.values()], flags, options.permutations, options.seed)
     floor = max_t_floor(flags, options.permutations)
-    found = []
+    found: list[tuple[str, Estimate, str | None]] = []
     for (kind, (tuples, matrix)), p in zip(matrices.items(), tested, strict=True):
         gap, place = largest_difference(matrix, flags)
         if np.isnan(p):
@@ -196,7 +194,7 @@ def _change_rows(
     pair: Sequence[str],
     options: Options,
 ) -> list[dict[str, Any]]:
-    flags = _flags(stages, axis, *pair, next(iter(both.values()))[0].images)
+    flags = _flags(stages, axis, pair, next(iter(both.values()))[0].images)
     if not _enough(flags):
         return []
     about = _about(stages, axis, pair)

@@ -29,7 +29,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
     words = options.word_list("gendered")
     rows, cases = [], []
     for axis in sorted(set(words["axis"]) & set(stages.axes())):
-        wrong = {}
+        wrong: dict[str, dict[str, float]] = {}
         for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
             described = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
             about = set(described["image"])

@@ -32,7 +32,8 @@ TEST = "identity_adjective_as_noun"
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the share of captions for all listed adjectives together and for each that occurs."""
     terms = options.word_list("identity_nouns")["term"].to_list()
-    rows, cases, by_stage = [], [], {}
+    rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue

@@ -182,8 +182,8 @@ def by_group(
             found, missing = mean_share(_values(images, values)), len(silent.intersection(images))
             rows.append(row(*place, found, group=group, n_missing=missing, **columns))
         for first, second in combinations(sorted(members), 2):
-            sides = (_values(members[group], values) for group in (first, second))
-            gap = mean_share_difference(*sides, tested=False)
+            one, other = (_values(members[group], values) for group in (first, second))
+            gap = mean_share_difference(one, other, tested=False)
             missing = len(silent.intersection(members[first] + members[second]))
             about = {**columns, "group": first, "versus": second, "n_missing": missing, "unit": "points"}
             rows.append(row(*place, replace(gap, p=np.nan, p_floor=np.nan), **about))
