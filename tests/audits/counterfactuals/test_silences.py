@@ -6,7 +6,8 @@ import random
 
 import polars as pl
 import pytest
-from made_up_taggers import audit_of, check_table
+
+from audits.counterfactuals.made_up_taggers import audit_of, check_table
 
 FEW = "fewer than 6 people get it more often towards one end than towards the other"
 ENDS = "faces made more feminine or more masculine"
