@@ -108,3 +108,11 @@ def test_a_question_with_many_rows_counts_once_and_rows_get_their_systems_counts
         results([{"system": "a", "measure": "m", "value": 1.0, "n": 1}], facets=(), audit="contexts"), many
     )
     assert table.select("n_answered", "n_refused").row(0) == (1, 1)
+
+
+def test_an_axis_that_lost_nothing_has_no_test() -> None:
+    first, second = people("woman", "man"), people("old", "young").rename({"gender": "age"})
+    statuses = dict.fromkeys([*first["stimulus"], *second["stimulus"]], "answered") | {"woman0": "refused"}
+    groups = pl.concat([groups_by(first, ["gender"]), groups_by(second, ["age"])])
+    table = measure_silence(answers(statuses), groups, "contexts")
+    assert table.filter(pl.col("measure") == "unanswered_difference")["axis"].to_list() == ["gender"]
