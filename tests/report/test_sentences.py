@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from portrayal.report.sentences import Claim, counted, figures, say, written
@@ -56,6 +58,25 @@ def test_several_that_were_not_found_share_a_sentence_that_names_the_nearest() -
     ]
     (sentence,) = said(*rows)
     assert "in 3 tests (a bar, a gym and a shop); the nearest in a gym: 12 percentage points" in sentence
+
+
+def test_several_rows_may_be_asked_in_other_words_than_one() -> None:
+    claim = replace(CLAIM, asks="leaves out {group} people in {place}", several="leaves out people")
+    rows = [{**ROW, "p": p, "low": -0.1, "place": place} for p, place in ((0.5, "a bar"), (0.2, "a gym"))]
+    for kept, begin in (
+        (rows, "A leaves out people in 2 tests (a bar and a gym);"),
+        (rows[:1], "A leaves out woman people in a bar: "),
+    ):
+        table = decide(results(kept, facets=("place",), audit="captions"), ["gap"])
+        (finding,) = say(Measured(table), {"gap": claim})
+        assert finding.sentence.startswith(f"It was not found that {begin}")
+
+
+def test_a_row_that_says_so_is_one_sided_in_words() -> None:
+    assert figures({**ROW, "p_adjusted": 0.003, "sided": "one-sided"}).endswith(
+        "one-sided adjusted p = .003)"
+    )
+    assert figures({**ROW, "p_adjusted": 0.003, "sided": None}).endswith("40 people, adjusted p = .003)")
 
 
 def test_what_was_not_tested_or_cannot_be_measured_says_why() -> None:

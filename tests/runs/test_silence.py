@@ -149,3 +149,11 @@ def test_an_empty_list_is_an_answer_and_an_empty_caption_is_none() -> None:
     assert silent_systems(tags) == {}
     nothing = tags.with_columns(status=pl.lit("empty"))
     assert silent_systems(nothing) == {"a": "it answered none of 40 questions"}
+
+
+def test_an_axis_that_lost_nothing_has_no_test() -> None:
+    first, second = people("woman", "man"), people("old", "young").rename({"gender": "age"})
+    statuses = dict.fromkeys([*first["stimulus"], *second["stimulus"]], "answered") | {"woman0": "refused"}
+    groups = pl.concat([groups_by(first, ["gender"]), groups_by(second, ["age"])])
+    table = measure_silence(answers(statuses), groups, "contexts")
+    assert table.filter(pl.col("measure") == "unanswered_difference")["axis"].to_list() == ["gender"]

@@ -73,17 +73,36 @@ def smallest(chance: Callable[[float], float], power: float = 0.8) -> float:
     return float(optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
 
 
-def smallest_of_people(people: int, tests: int, power: float = 0.8, one_sided: bool = False) -> float:
+def smallest_of_people(
+    people: int, tests: int, power: float = 0.8, one_sided: bool = False, parts: int = 1
+) -> float:
     """Return the smallest mean difference, in deviations of the people's differences, that joint sign flips find.
 
     By simulation: one of `tests` carries the effect. It counts as found when its p, corrected over all of them, is under
     the level and its t interval over people leaves out 0, as in a report.
+
+    Parameters
+    ----------
+    people, tests, power, one_sided
+        The design, the power asked for, and whether only differences above 0 are looked for.
+    parts
+        Tests that speak of parts of one whole, such as regions of a picture: what one gains the others of its group lose.
     """
-    noise = np.random.default_rng(0).normal(size=(RUNS, people, tests))
-    shift = np.eye(tests)[0]
+    noise = _of_wholes(np.random.default_rng(0).normal(size=(RUNS, people, tests)), parts)
+    shift = _of_wholes(np.eye(tests)[0], parts)
+    shift /= shift[0]
     return smallest(
         lambda effect: float(np.mean([_is_found(one + effect * shift, one_sided) for one in noise])), power
     )
+
+
+def _of_wholes(values: np.ndarray, parts: int) -> np.ndarray:
+    """Take the mean of each group of parts out, and give what is left the deviation it had."""
+    if parts < 2:
+        return values
+    grouped = values.reshape(*values.shape[:-1], -1, parts)
+    centred = (grouped - grouped.mean(axis=-1, keepdims=True)) * np.sqrt(parts / (parts - 1))
+    return centred.reshape(values.shape)
 
 
 def _is_found(differences: np.ndarray, one_sided: bool) -> bool:

@@ -33,7 +33,7 @@ PLANS = {
     ("associations", "small"): lambda: planned_d("small"),
     ("associations", "clustered"): lambda: planned_d("clustered"),
     ("experiments", "emotion_words demo"): lambda: smallest_of_people(10, 3 * 2),  # emotions x systems
-    ("experiments", "saliency demo"): lambda: smallest_of_people(10, 3 * 2),  # regions x systems
+    ("experiments", "saliency demo"): lambda: smallest_of_people(10, 3 * 2, parts=3),  # regions x systems
     ("experiments", "labels demo"): lambda: planned_gap(0.1, 100, 100, 2),
     ("experiments", "depictions demo"): lambda: planned_gap(0.5, 20, 180, 10 * 2),
 }

@@ -1,24 +1,32 @@
 """What a study of associations can find, under the correction that its report will use.
 
-A test is found when its corrected p is under the level and its 95% interval leaves out 0, so a one-sided test alone in its
-family still has to pass 2.5%. Where people stand on both sides their differences are simulated through the joint sign
+A test is found when its corrected p is under the level and its 95% interval leaves out 0; with few targets the interval asks
+for more, so that both are simulated. Where people stand on both sides their differences are simulated through the joint sign
 flips of the report, for pictures of one person that are as different as those of two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import comb, inf, isinf
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.associations.measures.declaration import AssociationTest
+from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.stimuli import declared_tests
 from portrayal.runs.study import Study
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
 from portrayal.stats.power import smallest_difference, smallest_of_people
+
+POWER = 0.8
+RUNS = 300  # simulated tests behind a power
+MANY = 20  # targets on a side
+STEPS = 7  # halvings of where the smallest effect may lie
+DRAWS = 399  # of an interval's bootstrap
 
 
 def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
@@ -37,14 +45,12 @@ def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
     if people:
         pictures = (
             (n_x + n_y) / 2 / people
-        )  # of a person on a side; the mean difference of so many has this deviation
+        )  # of a person on a side: her difference is one of means of so many
         within = smallest_of_people(people, family, one_sided=not two_sided) * float(np.sqrt(2 / pictures))
     elif _floor(n_x, n_y, two_sided) >= LEVEL / family:
         within = inf
     else:
-        # The interval is two-sided at 5%, whatever the test is.
-        alpha = LEVEL / family if two_sided else min(LEVEL / family, LEVEL / 2)
-        within = smallest_difference(n_x, n_y, alpha=alpha, two_sided=two_sided)
+        within = _smallest_between(n_x, n_y, LEVEL / family, two_sided)
     shares = n_x * n_y / (n_x + n_y) ** 2
     return inf if isinf(within) else within / float(np.sqrt(1 + shares * within**2))
 
@@ -82,3 +88,32 @@ def _floor(n_x: int, n_y: int, two_sided: bool) -> float:
     if n_x + n_y > EXACT_UP_TO:
         return 1 / (SAMPLES + 1)
     return (2 if two_sided and n_x == n_y else 1) / comb(n_x + n_y, n_x)
+
+
+@cache
+def _smallest_between(n_x: int, n_y: int, alpha: float, two_sided: bool) -> float:
+    """Return the smallest difference, in deviations within groups, whose p and interval both find it.
+
+    With few targets the interval asks for more than the test: both are simulated, the test by its t.
+    """
+    least = smallest_difference(n_x, n_y, alpha=alpha, two_sided=two_sided)
+    if isinf(least) or (min(n_x, n_y) >= MANY and alpha <= LEVEL / 5):
+        return least  # the interval asks for less than the corrected test
+    noise = np.random.default_rng(0).normal(size=(RUNS, n_x + n_y))
+    low, high = 0.8 * least, 2.5 * least
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        found = [_is_found(one[:n_x] + middle, one[n_x:], alpha, two_sided) for one in noise]
+        low, high = (low, middle) if np.mean(found) >= POWER else (middle, high)
+    return high
+
+
+def _is_found(x: np.ndarray, y: np.ndarray, alpha: float, two_sided: bool) -> bool:
+    from scipy import special
+
+    freedom = len(x) + len(y) - 2
+    pooled = np.sqrt((len(x) * x.var() + len(y) * y.var()) / freedom)
+    t = (x.mean() - y.mean()) / (pooled * np.sqrt(1 / len(x) + 1 / len(y)))
+    if t <= special.stdtrit(freedom, 1 - alpha / (2 if two_sided else 1)):
+        return False
+    return effect_interval(x, y, draws=DRAWS).low > 0

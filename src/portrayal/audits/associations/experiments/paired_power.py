@@ -10,7 +10,9 @@ import polars as pl
 from portrayal.stats.power import smallest_of_people
 
 
-def paired_power(stimuli: pl.DataFrame, condition: str, outcomes: int, systems: int) -> Sequence[str]:
+def paired_power(
+    stimuli: pl.DataFrame, condition: str, outcomes: int, systems: int, whole: bool = False
+) -> Sequence[str]:
     """Say which mean difference is found four times in five.
 
     Parameters
@@ -23,12 +25,14 @@ def paired_power(stimuli: pl.DataFrame, condition: str, outcomes: int, systems: 
         How many things are compared: emotions, regions.
     systems
         How many systems are tested.
+    whole
+        Whether the outcomes are shares of one whole, as regions of a picture are.
     """
     conditions, people = stimuli[condition].n_unique(), stimuli["person"].n_unique()
     tests = outcomes * max(conditions - 1, 0) * systems
     if not tests:
         return ["one condition only: there is nothing to compare"]
-    least = smallest_of_people(people, tests)
+    least = smallest_of_people(people, tests, parts=outcomes if whole else 1)
     who = f"{people} people, {tests} {'test' if tests == 1 else 'tests'} corrected together"
     if isinf(least):
         return [f"{who}: too few to find anything under this correction"]

@@ -123,7 +123,7 @@ def _groups(evidence: Evidence, settings: SaliencyStudySettings) -> pl.DataFrame
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    return paired_power(stimuli, "condition", REGIONS, len(study.systems))
+    return paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True)
 
 
 def _average(cells: pl.DataFrame) -> pl.DataFrame:
