@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from portrayal.stats.groups import anova
 from portrayal.stats.label_permutation import permute_labels
 from portrayal.stats.level_test import level_test
 from portrayal.stats.people_permutation import permute_people
 from portrayal.stats.permutation import sign_flip, two_sample
+from portrayal.stats.permuted_anova import permute_terms
 from portrayal.stats.which_pictures import deal_pictures
 
 
@@ -105,3 +107,33 @@ def test_two_groups_that_do_or_do_not_are_tested_exactly():
     assert found == pytest.approx(
         stats.fisher_exact([[20, 0], [0, 20]]).pvalue
     )  # 9,999 draws could not go below .0001
+
+
+def test_terms_of_an_analysis_of_variance_by_all_orders():
+    random = np.random.default_rng(3)
+    values, group = random.normal(0, 1, 7), np.array([0, 0, 0, 1, 1, 1, 1])
+    f = [
+        stats.f_oneway(*(np.array(order)[group == g] for g in (0, 1))).statistic
+        for order in permutations(values)
+    ]
+    exact = np.mean(np.array(f) >= stats.f_oneway(values[:3], values[3:]).statistic - 1e-9)
+    tested = permute_terms(values, {"group": group})
+    assert tested.p["group"] == pytest.approx(exact, abs=0.02)
+    assert tested.floor == pytest.approx(1 / 35)
+
+
+def test_people_alike_by_chance_are_no_certainty():
+    # Two cells of two, each alike: F has hardly a residual. Of the 6 ways to pair four people 2 are as clean.
+    values, group = np.array([0.1, 0.1001, 0.5, 0.5]), np.array([0, 0, 1, 1])
+    assert anova(values, {"group": group}).terms[0].p < 1e-6
+    assert permute_terms(values, {"group": group}).p["group"] == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_two_factors_and_their_interaction_are_told_apart():
+    first, second = np.repeat([0, 1], 12), np.tile([0, 1], 12)
+    noise = np.random.default_rng(0).normal(0, 0.1, 24)
+    p = permute_terms(first + noise, {"a": first, "b": second}).p
+    assert p["a"] <= 1e-4
+    assert p["b"] > 0.05
+    crossed = permute_terms((first == second) + noise, {"a": first, "b": second}).p
+    assert crossed["a x b"] <= 1e-4

@@ -78,20 +78,15 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
     if not 1 <= len(factors) <= 2:
         raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
     values = np.asarray(values, dtype=float)
-    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
-    intercept = np.ones((len(values), 1))
-    columns = [*designs.values()]
-    if len(columns) == 2:
-        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(len(values), -1))
+    compared, full = models(factors)
     values = np.full(len(values), values.mean()) if is_constant(values) else values
-    residual, rank = _fit(values, np.hstack([intercept, *columns]))
+    residual, rank = _fit(values, full)
     residual_df = len(values) - rank
     if is_constant(values) or residual <= DUST * np.sum((values - values.mean()) ** 2):
         residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
     terms = tuple(
-        _term(name, values, *models, variance, residual_df, expected)
-        for name, models, expected in _comparisons(designs, columns, intercept)
+        _term(name, values, *pair, variance, residual_df, expected) for name, pair, expected in compared
     )
     return Anova(terms, variance, residual_df, len(values))
 
@@ -170,6 +165,22 @@ def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
     """Residual sum of squares and rank of a least-squares fit."""
     solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     return float(np.sum((values - design @ solution) ** 2)), int(rank)
+
+
+def models(
+    factors: Mapping[str, np.ndarray],
+) -> tuple[list[tuple[str, tuple[np.ndarray, np.ndarray], int]], np.ndarray]:
+    """Return each term's name, its smaller and larger model and its degrees of freedom; and the full model.
+
+    A main effect is compared after the other one, the interaction after both.
+    """
+    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
+    columns = [*designs.values()]
+    people = len(columns[0])
+    intercept = np.ones((people, 1))
+    if len(columns) == 2:
+        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(people, -1))
+    return _comparisons(designs, columns, intercept), np.hstack([intercept, *columns])
 
 
 def _comparisons(

@@ -84,7 +84,7 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
         accuracy(people, design.genders, design.gender),
         inferences(people, clusters, design.gender),
         recognition(people, clusters, design.seed),
-        descriptions(people, factors, _possible(design.vectors, pictures)),
+        descriptions(people, factors, _possible(design.vectors, pictures), design.seed),
         attributes(people, design.gender, factors, seed=design.seed),
         expectancy(people, design.stereotypes, design.genders, design.gender),
         mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),

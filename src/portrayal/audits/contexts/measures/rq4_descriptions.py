@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from portrayal.stats.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Anova, Term, anova, tukey
 from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.permuted_anova import permute_terms
 
 Rows = Iterator[dict[str, Any]]
 HEADLINE = "demographics, concrete, abstract"
@@ -96,11 +97,15 @@ def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def descriptions(
-    pictures: pl.DataFrame, factors: Sequence[str], vectors: Mapping[str, Sequence[str]] | None = None
+    pictures: pl.DataFrame,
+    factors: Sequence[str],
+    vectors: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
 ) -> Rows:
     """Yield `distance`, `distance_anova`, `distance_tukey` and `distance_tukey_factor` rows (Tables 10 and 12).
 
-    The headline vector is demographics, concrete, abstract. `distance_variant` rows are the tests of `distance_anova` under
+    The headline vector is demographics, concrete, abstract. The p of `distance_anova` comes from permuting people; the F of its
+    note has the F distribution's. `distance_variant` rows are the tests of `distance_anova` under
     the other `vectors` (sub-clusters, "other").
     """
     for system, part in by_system(pictures).items():
@@ -110,7 +115,7 @@ def descriptions(
             about = {"system": system, "place": place}
             found = distances(part, place, factors, {HEADLINE: SUPER, **(vectors or {})})
             yield from _cells(found[HEADLINE], about)
-            yield from _tests(found[HEADLINE], about)
+            yield from _tests(found[HEADLINE], about, seed)
             for name in vectors or ():
                 yield from _variant(found[name], {**about, "vector": name})
 
@@ -139,7 +144,7 @@ def count_people(amount: int) -> str:
     return plural(amount, "person", "people")
 
 
-def _tests(found: Distances, about: dict[str, str]) -> Rows:
+def _tests(found: Distances, about: dict[str, str], seed: int) -> Rows:
     known = found.there()
     values, missing = found.values[known], int((~known).sum())
     varied, single = _factors(found, known)
@@ -150,9 +155,12 @@ def _tests(found: Distances, about: dict[str, str]) -> Rows:
         yield _anova_row(nothing, name, missing, about)
     if not varied:
         return
-    model = anova(values, varied)
+    model, permuted = anova(values, varied), permute_terms(values, varied, seed)
     for term in model.terms:
-        yield _anova_row(term, term.name, missing, about, model.residual_df)
+        tested = term
+        if permuted and not term.note:
+            tested = replace(term, p=permuted.p[term.name], p_floor=permuted.floor)
+        yield _anova_row(tested, term.name, missing, about, model.residual_df)
     yield from _tukey_rows("distance_tukey", values, cells_of(varied), model, about)
     for name, levels in varied.items():
         yield from _tukey_rows("distance_tukey_factor", values, levels, model, {**about, "factor": name})
