@@ -72,7 +72,7 @@ def test_plan_calls_nothing_and_status_sums(
     assert not (tmp_path / "runs").exists()
     run(capsys, "audit", study, "--quiet")
     code, out, _ = run(capsys, "status", "runs/tiny")
-    assert re.search(r"all\s+0\s+0\s+8\s+0\s+0\s+0\s+8\n", out)
+    assert re.search(r"all\s+0\s+0\s+8\s+0\s+0\s+0\s+0\s+8\n", out)
 
 
 def bad_word_vectors(folder: Path, text: bytes) -> None:

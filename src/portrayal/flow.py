@@ -18,6 +18,7 @@ import polars as pl
 import portrayal
 from portrayal.errors import PortrayalError, nearest
 from portrayal.record.ledger import Ledger
+from portrayal.record.outcomes import put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
@@ -354,10 +355,13 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
+    put_right(ledger)
     if study.ask_unknown_again:
         ledger.ask_again("unknown")
     if study.ask_failed_again:
         ledger.ask_again("failed")
+    if study.ask_unreadable_again:
+        ledger.ask_again("unreadable")
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:

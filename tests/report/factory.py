@@ -167,6 +167,7 @@ def make_states(systems: list[str], unfinished: int = 0, failed: int = 0) -> pl.
         "done": 240 - unfinished - failed - 4,
         "failed": failed,
         "refused": 4,
+        "unreadable": 0,
         "unknown": unknown,
     }
     return pl.DataFrame([{"system": name, **counts} for name in systems])

@@ -189,8 +189,37 @@ def test_finished_work_without_warnings_has_no_banner():
     assert 'class="banner"' not in quick()
 
 
+def test_answers_that_cannot_be_read_are_a_state_of_their_own_and_told_in_the_banner():
+    counts = {"done": 7, "refused": 1, "unreadable": 2, "failed": 1}
+    page = read(quick(states=pl.DataFrame([{"system": "A", **counts}])))
+    assert "2 of 11 questions got an answer that cannot be read and count as missing." in page.text
+    assert "1 of 11 questions failed and counts as missing." in page.text
+    table = page.find("table", class_="states")[0]
+    assert [cell.text for cell in table.find("th", class_="figure")] == [
+        "answered", "refused", "unreadable", "failed", "unknown", "in flight", "planned", "questions"
+    ]  # fmt: skip
+    assert [cell.text for cell in table.find("td", class_="figure")] == [
+        "7",
+        "1",
+        "2",
+        "1",
+        "0",
+        "0",
+        "0",
+        "11",
+    ]
+
+
 def test_one_missing_answer_is_told_in_the_singular():
-    counts = {"planned": 1, "in_flight": 0, "done": 9, "failed": 0, "refused": 0, "unknown": 0}
+    counts = {
+        "planned": 1,
+        "in_flight": 0,
+        "done": 9,
+        "failed": 0,
+        "refused": 0,
+        "unreadable": 0,
+        "unknown": 0,
+    }
     states = pl.DataFrame([{"system": "A", **counts}])
     assert "1 of 10 questions has no answer yet (1 planned)." in read(quick(states=states)).text
 

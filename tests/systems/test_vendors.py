@@ -238,6 +238,30 @@ def test_a_vendor_reads_its_own_recorded_answers(server, tmp_path, picture) -> N
     assert read_answer(system, ask(system, picture)) == [{"tag": "person", "confidence": 0.9}]
 
 
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ({"finish_reason": "content_filter", "message": {"content": None}}, True),
+        ({"finish_reason": "stop", "message": {"content": None, "refusal": "No."}}, True),
+        ({"finish_reason": "stop", "message": {"content": "a man"}}, False),
+    ],
+)
+def test_a_recorded_refusal_is_a_refusal_and_not_an_empty_answer(tmp_path, picture, said, refused) -> None:
+    row = {"stimulus": "1", "response": {"model": "m", "choices": [said]}}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(row) + "\n")
+    settings = SystemSettings(name="mine", use="openai", parameters={"recorded": "chat.jsonl"})
+    answer = ask(open_system(settings, tmp_path, "captioner"), picture)
+    assert (answer.refused, answer.version) == (refused, "m")
+
+
+def test_a_recorded_answer_of_another_form_is_kept_to_be_called_unreadable(tmp_path, picture) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps({"stimulus": "1", "response": ["not a body"]}) + "\n")
+    settings = SystemSettings(name="mine", use="openai", parameters={"recorded": "chat.jsonl"})
+    system = open_system(settings, tmp_path, "captioner")
+    with pytest.raises(Unreadable):
+        read_answer(system, ask(system, picture))
+
+
 def test_watson_can_no_longer_be_asked() -> None:
     with pytest.raises(PortrayalError, match="ended on 2021-12-01"):
         open_system(SystemSettings(name="mine", use="watson"), Path(), "tagger")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-STATES_SHOWN = ("done", "refused", "failed", "unknown")
+STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
 class RecordingProgress:

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.record.outcomes import read_outcome
 from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.base import (
     Answer,
@@ -197,9 +198,17 @@ class _Asking:
             self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
 
     def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
+        """Store the raw answers, then read them: what cannot be read, or refuses in words, is not done."""
         self.recorder.ledger.finish(answers, self.recorder.clock())
-        for _, answer in answers:
-            self.recorder.listen(self.system.name, "refused" if answer.refused else "done", 1, answer.cost)
+        system = self.system
+        read = [read_outcome(system.reader, answer, system.kind, system.parameters) for _, answer in answers]
+        self.recorder.ledger.restate(
+            (key, outcome.state, outcome.reason)
+            for (key, _), outcome in zip(answers, read, strict=True)
+            if outcome.reason
+        )
+        for (_, answer), outcome in zip(answers, read, strict=True):
+            self.recorder.listen(system.name, outcome.state, 1, answer.cost)
 
     def _settle(
         self, keys: Sequence[str], state: str, reason: str, raw: bytes | None = None, quietly: bool = False

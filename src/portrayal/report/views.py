@@ -32,6 +32,7 @@ MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
+    "unreadable": "unreadable",
     "failed": "failed",
     "unknown": "unknown",
     "in_flight": "in flight",
@@ -51,7 +52,7 @@ def page_view(
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
         "warned": [warning for section in sections for warning in warnings(section)],
-        "failed": [line for section in sections if (line := failed(section))],
+        "failed": [line for section in sections for line in failed(section)],
         "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
@@ -200,13 +201,19 @@ def warnings(section: Section) -> list[dict[str, Any]]:
     return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
 
 
-def failed(section: Section) -> dict[str, Any] | None:
-    """Return the banner's line about questions that failed, or nothing when none did."""
-    broken = section.total("failed")
-    if not broken:
-        return None
-    sentence = f"{broken:,} of {plural(section.questions(), 'question')} failed and count as missing."
-    return {"anchor": section.anchor, "title": section.audit.title, "sentence": sentence}
+def failed(section: Section) -> list[dict[str, Any]]:
+    """Return the banner's lines about questions that failed, and about answers that cannot be read."""
+    whole = plural(section.questions(), "question")
+    told = {"failed": "failed", "unreadable": "got an answer that cannot be read"}
+    return [
+        {
+            "anchor": section.anchor,
+            "title": section.audit.title,
+            "sentence": f"{number:,} of {whole} {what} and count{'s' if number == 1 else ''} as missing.",
+        }
+        for state, what in told.items()
+        if (number := section.total(state))
+    ]
 
 
 def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:

@@ -139,6 +139,10 @@ class Unreadable(Exception):
     """An answer that is not of the form the system promised; its status becomes 'unparsable'."""
 
 
+class Refused(Exception):
+    """An answer that declines in words (`portrayal.systems.refusals`); its status becomes 'refused', the words the reason."""
+
+
 def question_key(system: System, question: Question) -> str:
     """Return the ledger's key: hash of stimulus content, system, version asked for, parameters and repeat."""
     parts = [

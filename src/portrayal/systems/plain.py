@@ -108,7 +108,9 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
     try:
         rows = _READERS[kind](value)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError):
-        raise Unreadable(f"a {kind} cannot answer {_short(value)}; see portrayal.systems.plain") from None
+        raise Unreadable(
+            f"{'an' if kind == 'encoder' else 'a'} {kind} cannot answer {_short(value)}; see portrayal.systems.plain"
+        ) from None
     return rows
 
 

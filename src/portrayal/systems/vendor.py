@@ -109,7 +109,17 @@ class VendorSystem(WebSystem):
         if question.stimulus not in self._answers:
             return CallFailed("no recorded answer for this stimulus")
         body = self._answers[question.stimulus]
-        return Answer(json.dumps(body, ensure_ascii=False).encode(), version=self._vendor.version(body))
+        raw = json.dumps(body, ensure_ascii=False).encode()
+        try:
+            return Answer(raw, version=self._vendor.version(body), refused=self._vendor.refused(body))
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            AttributeError,
+        ):  # reading it will say what is wrong
+            return Answer(raw)
 
 
 def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> VendorSystem:

@@ -15,8 +15,11 @@ from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import Options
 from portrayal.audits.counterfactuals.measures.slopes import normalised, normalised_slopes, reversal_scores
 from portrayal.errors import PortrayalError
+from portrayal.record.ledger import Entry
+from portrayal.record.responses import read_responses
 from portrayal.stats.intervals import wilson
 from portrayal.stats.permutation import sign_flip_columns
+from portrayal.systems.base import Answer
 
 SEVEN = np.linspace(-2, 2, 7)
 SEVEN[3] = 0.0
@@ -170,7 +173,7 @@ def test_blocks_leave_out_broken_series_and_count_them(random_present: np.ndarra
     assert "picture 2" not in block.pictures
 
 
-def test_an_empty_answer_is_counted_and_is_no_zero(random_present: np.ndarray):
+def test_an_empty_answer_is_counted_and_every_label_is_absent_in_it(random_present: np.ndarray):
     stimuli, responses = answers(random_present[:4], SEVEN, ["nurse", "model", "chef"])
     rest = responses.filter(pl.col("stimulus") != "gender-1-3")
     empty = {
@@ -182,7 +185,32 @@ def test_an_empty_answer_is_counted_and_is_no_zero(random_present: np.ndarray):
         "confidence": None,
     }
     block = next(blocks(stimuli, pl.concat([rest, pl.DataFrame([empty], schema=rest.schema)])))
-    assert (block.empty, block.n_missing) == (1, 1)
+    assert (block.empty, block.n_missing) == (1, 0)
+    assert block.present[1, 3].tolist() == [0.0] * len(block.labels)
+
+
+def test_a_classifier_that_says_nurse_or_nothing_has_the_slope_that_was_planted():
+    # Forty source images, steps -2 -1 0 1 2; 38, 29, 20, 11 and 2 of the answers are ["Nurse"], the others []. The shares over
+    # the centre's are 1.9, 1.45, 1, .55 and .1: a line of slope -.45.
+    given = [38, 29, 20, 11, 2]
+    steps = [(picture, step) for picture in range(40) for step in range(5)]
+    stimuli = pl.DataFrame(
+        {"stimulus": f"{picture}-{step}", "hash": f"{picture}-{step}", "picture": str(picture), "person": str(picture),
+         "attribute": "gender", "condition": "edited", "value": float(FIVE[step])}
+        for picture, step in steps
+    )  # fmt: skip
+    entries = [
+        Entry(name := f"{picture}-{step}", "binary", name, 0, "tagger", "plain", {}, "done",
+              Answer(b'["Nurse"]' if picture < given[step] else b"[]"), None)
+        for picture, step in steps
+    ]  # fmt: skip
+    responses = read_responses(entries, stimuli, "tagger")
+    found = label_slopes(stimuli, responses).row(0, named=True)
+    assert (found["label"], found["n"]) == ("Nurse", 40)
+    assert found["slope"] == pytest.approx(-0.45)
+    assert found["p"] < 1e-6
+    block = next(blocks(stimuli, responses))
+    assert (block.n_missing, block.empty) == (0, 100)
 
 
 def test_repeats_become_shares(random_present: np.ndarray):

@@ -13,10 +13,7 @@ from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence, Measured
-from portrayal.tables import results
-
-# The encoder has spoken. Where questions are still open or failed, a small test is unfinished work, not a fault.
-SAID = ("answered", "empty")
+from portrayal.tables import ANSWERED, results
 
 
 def measure(evidence: Evidence, settings: TestSettings) -> Measured:
@@ -42,7 +39,8 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
     for system in evidence.responses["system"].unique().sort():
         answers = evidence.responses.filter(pl.col("system") == system)
         embeddings = read_embeddings(answers, system)
-        strict = settings.too_few == "error" and answers["status"].is_in(SAID).all()
+        # Where questions are still open or failed, a small test is unfinished work, not a fault.
+        strict = settings.too_few == "error" and answers["status"].is_in(ANSWERED).all()
         for test in tests:
             case = TestOnSystem(system, test, embeddings, settings.article)
             missing += case.missing()

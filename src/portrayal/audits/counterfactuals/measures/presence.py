@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.tables import check, check_responses
+from portrayal.tables import ANSWERED, check, check_responses
 
 UNEVEN = 0.05  # of a step: values written with two decimals are as far from evenly spaced
 
@@ -40,7 +40,7 @@ class Block:
     )  # the same with the confidence, 0 where the label was not given; NaN where none was told
     unedited: np.ndarray  # source x label, NaN where the unedited photograph has no answer
     n_missing: int  # source images left out because a step has no usable answer
-    empty: int  # answers without any label: an outcome of its own, counted, and not a zero
+    empty: int  # answers without any label: every label is absent in them; counted beside
 
     @property
     def centre(self) -> int:
@@ -108,8 +108,8 @@ def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:
 
 
 def _whole_series(edited: pl.DataFrame, asked: pl.DataFrame, steps: int) -> list[str]:
-    """Return the source images with at least one usable answer at every step."""
-    answered = asked.filter(pl.col("status") == "answered").select("stimulus").unique()
+    """Return the source images with at least one answer at every step; one without a label is an answer."""
+    answered = asked.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
     counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
     return counted.filter(pl.col("value") == steps)["picture"].sort().to_list()
 
@@ -118,7 +118,7 @@ def _fill(
     asked: pl.DataFrame, pictures: pl.Series, labels: list[str], values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return presence and score; NaN where nothing was answered."""
-    answered = asked.filter((pl.col("status") == "answered") & pl.col("picture").is_in(pictures.to_list()))
+    answered = asked.filter(pl.col("status").is_in(ANSWERED) & pl.col("picture").is_in(pictures.to_list()))
     rows = {picture: place for place, picture in enumerate(pictures)}
     columns = {label: place for place, label in enumerate(labels)}
     steps = {value: place for place, value in enumerate(values.tolist())}
