@@ -15,7 +15,7 @@ from portrayal.runs.calibration import planted_audits
 def test_the_power_that_is_planned_is_found():
     # 30 audits through the flow; 400 were compared by hand.
     size, slope = SHAPES["demo"], 0.4
-    planned = power(size.people, size.pictures, len(SYSTEMS) * 2 * size.labels, slope)
+    planned = power(size.people, size.pictures, len(SYSTEMS) * 2 * size.labels, slope, ("gender", "race"))
     found = planted_audits("counterfactuals", "demo", slope, 30, 0, audit_evidence)
     low, high = stats.binom.interval(0.998, 30, planned)
     assert low <= round(30 * found) <= high, (planned, found)

@@ -7,6 +7,8 @@ largest is taken over many simulated studies at once, since a plan should not ta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -28,25 +30,28 @@ STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns o
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 such audits slopes of some sizes would be found."""
-    attribute, people = study.settings.attributes[0], stimuli["person"].n_unique()
+    attributes, people = study.settings.attributes, stimuli["person"].n_unique()
     if people < FEWEST:
         return [f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
-    mine = stimuli.filter(pl.col("attribute") == attribute)
+    mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
-    systems, axes = len(study.systems), len(study.settings.attributes)
-    found = [
-        str(round(100 * power(people, pictures, systems * axes * LABELS, slope, attribute)))
-        for slope in SLOPES
-    ]
+    systems = len(study.systems)
+    tests = systems * len(attributes) * LABELS
+    found = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
     return [
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
-        f"and whose rate changes along {attribute} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
+        f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
         f"found in {listed(found)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each, corrected together)"
     ]
 
 
 def power(
-    people: int, pictures: int, tests: int, slope: float, attribute: str = "gender", seed: int = 0
+    people: int,
+    pictures: int,
+    tests: int,
+    slope: float,
+    attributes: Sequence[str] = ("gender",),
+    seed: int = 0,
 ) -> float:
     """Return the share of audits that would find a label with this slope.
 
@@ -58,16 +63,17 @@ def power(
         Labels of all systems and attributes together, which are corrected together.
     slope
         Per unit of the value, relative to the label's rate at the centre.
-    attribute
-        What is varied, which says how many steps there are.
+    attributes
+        What is varied, which says how many steps there are; the slope is along the first.
     seed
         Of everything drawn.
     """
-    rng, values = np.random.default_rng(seed), steps(attribute)
+    rng, values = np.random.default_rng(seed), steps(attributes[0])
     who = np.repeat(np.arange(people), pictures)
     answers = _answers(people, pictures, RUNS, slope, values, rng)
     slopes, scores = normalised_slopes(answers, values, who), reversal_scores(answers, who)
-    nothing = reversal_scores(_answers(people, pictures, RUNS, 0.0, values, rng), who)
+    still = [_answers(people, pictures, RUNS, 0.0, steps(attribute), rng) for attribute in attributes]
+    nothing = np.hstack([reversal_scores(answers, who) for answers in still])
     largest = np.sort(_largest(nothing, tests - 1, rng))
     beside = 1 - np.searchsorted(largest, _statistic(scores) * (1 - 1e-9)) / len(largest)
     adjusted = 1 - (1 - sign_flip_columns(scores)) * (1 - beside)
