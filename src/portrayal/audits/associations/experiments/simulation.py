@@ -53,7 +53,7 @@ class Images(NamedTuple):
 
 
 PEOPLE = {
-    "demo": People(10, 2, 10, 0.02),
+    "demo": People(10, 2, 30, 0.02),
     "small": People(8, 1, 10, 0.0),
     "clustered": People(10, 4, 10, 0.08),
     "large": People(40, 2, 20, 0.02),
