@@ -32,7 +32,9 @@ CALIBRATIONS = {
     "captions": "portrayal.audits.captions.calibration",
     "experiments": "portrayal.audits.associations.experiments.calibration",
 }
-SIMULATIONS: dict[str, str] = {}
+SIMULATIONS: dict[str, str] = {
+    "search": "portrayal.audits.search.simulation",
+}
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape
 
