@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 EXACT = 14  # people up to whom every pattern of signs is counted
 DRAWS = 9_999
 AT_ONCE = 2_000_000  # numbers held in memory together
+KEPT = 2_000_000  # numbers of a sample that is kept for the next test
 SAME = 1e-9  # of a statistic: the same numbers added in another order
 
 
@@ -104,10 +106,23 @@ def _patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterat
             bits = numbers[first : first + block, None] >> np.arange(people) & 1
             yield 1.0 - 2.0 * bits
         return
+    if (DRAWS + 1) * people <= KEPT and block > DRAWS:
+        yield _kept(people, seed)
+        return
     yield np.ones((1, people))
     rng = np.random.default_rng(seed)
     for first in range(0, DRAWS, block):
-        yield rng.integers(0, 2, (min(block, DRAWS - first), people)) * 2.0 - 1.0
+        yield _drawn(rng, min(block, DRAWS - first), people)
+
+
+@lru_cache(maxsize=2)
+def _kept(people: int, seed: int) -> np.ndarray:
+    """Return the observed pattern and the sample in one block: the tests of an audit ask for the same again and again."""
+    return np.vstack([np.ones((1, people)), _drawn(np.random.default_rng(seed), DRAWS, people)])
+
+
+def _drawn(rng: np.random.Generator, patterns: int, people: int) -> np.ndarray:
+    return rng.integers(0, 2, (patterns, people)) * 2.0 - 1.0
 
 
 def _spread(values: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
