@@ -58,6 +58,7 @@ class Recorded:
     run: Run
     messages: Sequence[str]  # why a system was stopped early
     interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
+    signal: int = 0  # the signal that interrupted it
 
 
 def audit(
@@ -100,7 +101,7 @@ def audit(
         recorded = _record(study, run, quiet, Path(study_file))
         say(recorded.messages)
         if recorded.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(recorded.signal)
         measure(run.folder)
         return report([run.folder])
 
@@ -347,7 +348,7 @@ def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
     write_manifest(run, study, stimuli)
-    return Recorded(run, recorder.messages, recorder.stopping.is_set())
+    return Recorded(run, recorder.messages, recorder.stopping.is_set(), recorder.signal)
 
 
 def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
@@ -371,7 +372,7 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
         return Recorder(ledger)
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
-        recorder = ask(ledger, work, progress.listen)
+        recorder = ask(ledger, work, progress.listen, progress.tell)
     ledger.end_wave(wave, time.time())
     return recorder
 

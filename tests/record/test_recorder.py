@@ -68,7 +68,7 @@ def record(ledger: Ledger, system: Scripted, contents: Sequence[str]) -> tuple[R
     clock = Clock()
     questions = {f"key {content}": Question(content, "text", content, content) for content in contents}
     ledger.plan(Planned(key, system.name, "fake", "", {}, q.hash, 0) for key, q in questions.items())
-    recorder = Recorder(ledger, clock=clock, sleep=clock.sleep)
+    recorder = Recorder(ledger, clock=clock, sleep=clock.sleep, monotonic=clock)
     asyncio.run(recorder.record([(system, questions)]))
     return recorder, clock
 

@@ -14,8 +14,10 @@ from PIL import Image
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import (
+    AccessDenied,
     Answer,
     CallFailed,
+    NothingThere,
     OutcomeUnknown,
     Question,
     QuotaSpent,
@@ -164,7 +166,13 @@ FAULTS = [
     ("azure", (400, b"InvalidImageSize", {}), CallFailed),
     ("azure", (503, b"", {}), Throttled),
     ("openai", (429, b'{"error": {"code": "insufficient_quota"}}', {}), QuotaSpent),
-    ("openai", (500, b"oops", {}), CallFailed),
+    ("openai", (500, b"oops", {}), Throttled),  # errors are not billed: asked again
+    ("azure", (500, b"oops", {}), OutcomeUnknown),
+    ("clarifai", (401, b"bad key", {}), AccessDenied),
+    ("google", (403, b'{"error": {"message": "API key not valid"}}', {}), AccessDenied),
+    ("google", (429, b"Quota exceeded for 'Requests per minute'. See billing.", {}), Throttled),
+    ("google", (403, b"Quota exceeded for 'Requests per day'.", {}), QuotaSpent),
+    ("imagga", (404, b"nothing here", {}), NothingThere),
     ("anthropic", (529, b"overloaded", {}), Throttled),
     ("anthropic", (0, b"", {}), OutcomeUnknown),
 ]

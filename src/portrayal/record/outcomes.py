@@ -13,7 +13,7 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Entry, Ledger
-from portrayal.systems.base import Answer, Refused, Unreadable
+from portrayal.systems.base import BROKEN, Answer, Refused, Unreadable
 from portrayal.systems.readers import read_rows
 
 READING = 1  # raise it when the same bytes come to another outcome: ledgers are then read again
@@ -61,6 +61,8 @@ def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str
     """
     if answer.refused:
         return Outcome("refused")
+    if answer.media.startswith(BROKEN):
+        return Outcome("unparsable", f"the answer cannot be read: {answer.media.removeprefix(BROKEN)}")
     try:
         rows = read_rows(reader, answer, kind, parameters)
     except Refused as refusal:

@@ -49,6 +49,13 @@ class RecordingProgress:
         self._dollars[system] += dollars
         self._progress.update(self._tasks[system], advance=count, detail=self._detail(system))
 
+    def tell(self, line: str) -> None:
+        """Print a line above the bars; without bars, a plain line."""
+        if self._progress.disable:
+            sys.stderr.write(f"{line}\n")
+        else:
+            self._progress.console.print(line, markup=False, highlight=False)
+
     def _detail(self, system: str) -> str:
         parts = [
             f"{count} {state}" for state, count in self._counts[system].items() if count and state != "done"

@@ -151,6 +151,7 @@ OPENAI = Vendor(
     refused=_openai_refused,
     version=_openai_version,
     cost=_cost_by_tokens("prompt_tokens", "completion_tokens"),
+    errors_billed=False,
     defaults={"endpoint": "https://api.openai.com", **SHARED_DEFAULTS},
 )
 
@@ -163,6 +164,7 @@ ANTHROPIC = Vendor(
     refused=lambda body: body.get("stop_reason") == "refusal",
     version=lambda body: str(body.get("model", "")),
     cost=_cost_by_tokens("input_tokens", "output_tokens"),
+    errors_billed=False,
     defaults={"endpoint": "https://api.anthropic.com", **SHARED_DEFAULTS},
 )
 
