@@ -23,10 +23,10 @@ ROW = {
 }  # fmt: skip
 
 
-def said(*rows: dict, **more) -> list[str]:
+def said(*rows: dict, claim: Claim = CLAIM, **more) -> list[str]:
     table = results([{**ROW, **row} for row in rows], facets=("place",), audit="captions")
     measured = Measured(decide(table, ["gap"]), **more)
-    return [finding.sentence for finding in say(measured, {"gap": CLAIM})]
+    return [finding.sentence for finding in say(measured, {"gap": claim})]
 
 
 def test_what_was_found_says_who_is_harmed_and_by_how_much() -> None:
@@ -41,6 +41,20 @@ def test_the_other_sign_turns_the_sentence_round() -> None:
     assert found[0].startswith(
         "A leaves out man people more often than woman people: −12.0 percentage points"
     )
+
+
+def test_a_turned_claim_is_told_from_the_other_side_with_the_other_signs() -> None:
+    turned = replace(CLAIM, negative=None, turned=True)
+    assert said({"value": -0.12, "low": -0.17, "high": -0.08}, claim=turned) == [
+        "A leaves out man people more often than woman people: 12.0 percentage points"
+        " (95% interval 8.0 to 17.0, 40 people, adjusted p = .001)."
+    ]
+
+
+def test_a_single_row_is_named_where_the_claim_asks_for_it() -> None:
+    for row in ({"low": -0.08, "p": 0.3}, {"value": 0.0, "low": 0.0, "high": 0.0}):
+        (plain,), (named,) = said(row), said(row, claim=replace(CLAIM, always_where=True))
+        assert plain.replace("than of another:", "than of another (the kitchen):") == named
 
 
 def test_what_was_not_found_says_what_would_have_been() -> None:

@@ -22,6 +22,9 @@ from portrayal.audits.captions.measures import (
     words_included,
 )
 from portrayal.audits.captions.measures import (
+    outcome as outcome_rows,
+)
+from portrayal.audits.captions.measures import (
     scenarios as scenario_rules,
 )
 from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
@@ -34,6 +37,7 @@ from portrayal.audits.captions.measures.stages import (
     DELETION_WARNING,
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
+    HUMAN_SAME,
     PEOPLE,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
@@ -614,3 +618,45 @@ def test_the_p_of_looks_by_hand() -> None:
     ):
         chance = reifying.Chance(0.5, 0.1, skewness, 0.0)
         assert reifying._p(area, chance) == pytest.approx(stats.t.sf(expected, 198))
+
+
+def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:
+    # The dog is in five human captions and in four of the system's: five are needed, and both say it of the same images.
+    people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    human = {f"{i:02d}": ["person", "dog"] if i < 5 else ["person", "cat"] for i in range(20)}
+    system = {image: words for image, words in human.items() if image != "00"}
+    outcome = distributions.measure_across(
+        stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS
+    )
+    tested = rows_of(outcome, distributions.CHANGE_TEST, group="female", versus="male")
+    assert [row["reason"] for row in tested] == ["both stages say the same of every image"]
+
+
+def test_artifacts_are_tested_inside_their_images() -> None:
+    # Ten images with a wheelchair, a dog and a ball; the wheelchair alone is lost in every one: of 3^10 arrangements
+    # only this one loses as much.
+    labels = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
+    said = {str(i): ["dog", "ball"] for i in range(10)}
+    lost = rows_of(
+        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
+    assert (lost["value"], lost["p"], lost["p_floor"]) == (1.0, 1 / 10_000, 1 / 10_000)
+    said = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
+    kept = rows_of(
+        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
+    assert (kept["decision"], kept["p"]) == ("not tested", None)
+
+
+def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
+    values = {
+        SYSTEM_CAPTIONS: {"1": 1 / 3, "2": 1.0, "3": 0.0, "4": 0.0},
+        HUMAN_CAPTIONS: dict.fromkeys("1234", 0.0),
+    }
+    told = outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)
+    system, human = told
+    assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)
+    assert (human["stage"], human["value"], human["family"]) == (HUMAN_SAME, 0.0, "exploratory")
+    # Without a human caption of every image the system captioned, there is none to set beside it.
+    del values[HUMAN_CAPTIONS]["1"]
+    assert len(outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)) == 1
