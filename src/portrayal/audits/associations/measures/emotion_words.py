@@ -194,12 +194,8 @@ def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baselin
     """Return the mean over persons of their rates' difference, with the differences themselves."""
     count, captions, base, base_captions = _columns(both)
     rates = 1000 * (count / captions - base / base_captions)
-    # So few captions cannot know a rate better than this (Poisson), however alike the persons are.
-    error = (
-        1000
-        * np.sqrt(((count + 0.5) / captions**2 + (base + 0.5) / base_captions**2).sum())
-        / max(len(both), 1)
-    )
+    # Where all persons differ by the same, as if two more stood one occurrence a caption above and below them.
+    error = 1000 * np.sqrt(2) / (len(both) + 2)
     silent = not len(both) or not (count.sum() + base.sum())
     never = (
         {"decision": NOT_TESTED, "reason": "its captions never use words for it"}
