@@ -33,7 +33,11 @@ def facing_one_way(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _turned(row: dict) -> dict:
-    if row["versus"] in (None, "the others") or row["group"] <= row["versus"]:
+    if (
+        None in (row["group"], row["versus"])
+        or row["versus"] == "the others"
+        or row["group"] <= row["versus"]
+    ):
         return row
     turn = (lambda end: 1 / end if end else None) if row["unit"] in RATIOS else (lambda end: -end)
     return {**row, **_ends(row, turn), "group": row["versus"], "versus": row["group"]}
