@@ -101,7 +101,7 @@ def test_bad_studies_get_one_line_and_exit_2(tmp_path, capsys, what, changes, me
         study.write_text(study.read_text().replace('audit = "associations"', 'audit = "asociations"'))
     (tmp_path / "wrong.csv").write_text("word,vector\na,1\n")
     (tmp_path / "ragged_encoder.py").write_text(
-        "def f(text):\n    return [1.0] * (2 if text == 'a' else 3)\n"
+        "asked = []\ndef f(text):\n    asked.append(text)\n    return [1.0] * (2 + len(asked) % 3)\n"
     )
     code, out, err = run(capsys, "audit", study, "--out", tmp_path / "run", "--quiet")
     assert code == 2

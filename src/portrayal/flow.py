@@ -18,7 +18,7 @@ import polars as pl
 import portrayal
 from portrayal.errors import PortrayalError, nearest
 from portrayal.record.ledger import Ledger
-from portrayal.record.outcomes import put_right
+from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
@@ -366,6 +366,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
     if study.ask_failed_again:
         ledger.ask_again("failed")
     if study.ask_unreadable_again:
+        find_unreadable(ledger)
         ledger.ask_again("unreadable")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from portrayal.cli import main
@@ -50,7 +51,6 @@ def test_the_good_study_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (None, "no vector file at"),
         (GOOD.replace("c 2 1 2", "c 2 nan 2"), "NaN or infinity in the vector of 'c'"),
         (GOOD.replace("c 2 1 2", "c 2 1"), "line 3 has 2 numbers where others have 3"),
-        (GOOD.replace("c 2 1 2", "c 0 0 0"), "answered 'c' with a vector of NaN or of length zero"),
         (GOOD.replace("c 2 1 2\n", ""), "has 1 of 2 c and d left. A test needs two on a side"),
         ("\x00\x01", "cannot be read as text vectors"),
     ],
@@ -91,12 +91,28 @@ def test_bad_studies(
     assert message in line
 
 
+def recorded_vectors(folder: Path, odd: dict[str, str]) -> None:
+    vectors = {word: f"[1.0, {number}.5]" for number, word in enumerate("abcdefgh")} | odd
+    lines = [f'{{"stimulus": "{word}", "embedding": {vector}}}' for word, vector in vectors.items()]
+    (folder / "v.jsonl").write_text("\n".join(lines))
+
+
 def test_recorded_embeddings_of_two_widths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [
-        f'{{"stimulus": "{word}", "embedding": [1.0, {number}.5]}}' for number, word in enumerate("abcdefgh")
-    ]
-    lines[2] = '{"stimulus": "c", "embedding": [1.0]}'
-    (tmp_path / "v.jsonl").write_text("\n".join(lines))
+    """Half of them are of one width, half of the other: nobody can say which is meant."""
+    recorded_vectors(tmp_path, dict.fromkeys("abcd", "[1.0]"))
     code, line = run(tmp_path, capsys, use="replay:v.jsonl", parameters="")
     assert code == 2
     assert "vectors of widths [1, 2]" in line
+
+
+@pytest.mark.parametrize(
+    ("vector", "reason"),
+    [("[1.0]", "a vector of 1 numbers, where most have 2"), ("[0.0, 0.0]", "a vector of length zero")],
+)
+def test_one_odd_vector_is_measured_around(tmp_path: Path, capsys, vector: str, reason: str) -> None:
+    recorded_vectors(tmp_path, {"c": vector})
+    code, _ = run(tmp_path, capsys, use="replay:v.jsonl", parameters="")
+    assert code == 0
+    (row,) = pl.read_parquet(tmp_path / "run" / "responses.parquet").filter(status="unparsable").to_dicts()
+    assert row["stimulus"] == "c"
+    assert reason in row["reason"]

@@ -7,6 +7,7 @@ write-ahead log with synchronous=FULL, so an answer that was acknowledged surviv
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +16,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.record.ledger_file import STATES, open_readonly, open_writable
-from portrayal.systems.base import Answer
+from portrayal.record.ledger_file import STATES, has_hashes, open_readonly, open_writable
+from portrayal.record.storable import short_text
+from portrayal.systems.base import BROKEN, KEPT_OF_LARGER, LARGEST_ANSWER, Answer
 
 __all__ = ["STATES", "Entry", "Ledger", "Planned"]
+
+
+DAMAGED = "the stored bytes are not those that came: their hash is another"
+
+
+def hash_of(raw: bytes | None) -> str:
+    """Return the SHA-256 of stored bytes, or nothing where there are none."""
+    return "" if raw is None else hashlib.sha256(raw).hexdigest()
+
+
+def is_whole(raw: bytes | None, sha256: str) -> bool:
+    """Whether stored bytes are those that came; without a hash nobody can tell."""
+    return not sha256 or hash_of(raw) == sha256
 
 
 @dataclass(frozen=True)
@@ -119,6 +134,15 @@ class Ledger:
                 "UPDATE questions SET state = 'planned' WHERE current AND state = ?", (state,)
             ).rowcount
 
+    def find_damaged(self) -> int:
+        """Mark answers unreadable whose bytes are not those that came; return how many there are."""
+        rows = self._connection.execute(
+            "SELECT key, raw, sha256 FROM questions WHERE current AND state IN ('done', 'refused') AND sha256 != ''"
+        )
+        damaged = [key for key, raw, sha256 in rows if not is_whole(raw, sha256)]
+        self.restate((key, "unreadable", DAMAGED) for key in damaged)
+        return len(damaged)
+
     def start(self, keys: Sequence[str], now: float) -> None:
         """Write the intent: these are about to be asked."""
         with self._transaction() as connection:
@@ -134,6 +158,7 @@ class Ledger:
             (
                 "refused" if answer.refused else "done",
                 answer.raw,
+                hash_of(answer.raw),
                 answer.media,
                 answer.version,
                 answer.cost,
@@ -144,7 +169,7 @@ class Ledger:
         ]
         with self._transaction() as connection:
             connection.executemany(
-                "UPDATE questions SET state = ?, raw = ?, media = ?, version_answered = ?, cost = cost + ?,"
+                "UPDATE questions SET state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?,"
                 " ended = ?, error = NULL WHERE key = ?",
                 rows,
             )
@@ -154,17 +179,18 @@ class Ledger:
         with self._transaction() as connection:
             connection.executemany(
                 "UPDATE questions SET state = ?, error = ? WHERE key = ?",
-                [(state, reason, key) for key, state, reason in states],
+                [(state, reason and short_text(reason), key) for key, state, reason in states],
             )
 
     def settle(
         self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None
     ) -> None:
         """Put questions that got no answer into `state`, with the reason."""
+        kept = raw if raw is None or len(raw) <= LARGEST_ANSWER else raw[:KEPT_OF_LARGER]
         with self._transaction() as connection:
             connection.executemany(
-                "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ? WHERE key = ?",
-                [(state, error, now, raw, key) for key in keys],
+                "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?",
+                [(state, short_text(error), now, kept, hash_of(kept), key) for key in keys],
             )
 
     def open_keys(self, system: str) -> set[str]:
@@ -191,9 +217,10 @@ class Ledger:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, by system and key."""
+        sha256 = "sha256" if has_hashes(self._connection) else "''"
         rows = self._connection.execute(
-            "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error"
-            " FROM questions WHERE current ORDER BY system, key"
+            "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
+            f" {sha256} FROM questions WHERE current ORDER BY system, key"
         )
         for (
             key,
@@ -209,8 +236,10 @@ class Ledger:
             version,
             cost,
             error,
+            sha256,
         ) in rows:
-            answer = Answer(raw or b"", media or "", version or "", cost, state == "refused")
+            media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
+            answer = Answer(raw or b"", media, version or "", cost, state == "refused")
             answered = answer if state in ("done", "refused", "unreadable") else None
             asked = json.loads(parameters)
             yield Entry(key, system, digest, repeat, kind, reader, asked, state, answered, error)

@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS questions (
     started REAL,
     ended REAL,
     raw BLOB,
+    sha256 TEXT NOT NULL DEFAULT '',
     media TEXT,
     version_answered TEXT,
     cost REAL NOT NULL DEFAULT 0,
@@ -43,6 +44,8 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 # Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
 _ADDED = ("kind", "reader")
+# This one is not: answers that came before there were hashes are read without being checked.
+_ADDED_EMPTY = ("sha256",)
 
 
 def open_writable(path: Path) -> sqlite3.Connection:
@@ -53,7 +56,7 @@ def open_writable(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_QUESTIONS + _OTHERS)
-        for column in _ADDED:
+        for column in (*_ADDED, *_ADDED_EMPTY):
             if column not in _columns(connection):
                 connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
         _allow_all_states(connection)
@@ -77,6 +80,11 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
         f"{_QUESTIONS} INSERT INTO questions ({kept}) SELECT {kept} FROM questions_before;"
         "DROP TABLE questions_before; COMMIT;"
     )
+
+
+def has_hashes(connection: sqlite3.Connection) -> bool:
+    """Whether the ledger keeps the hashes of its answers; those of earlier versions do not."""
+    return set(_ADDED_EMPTY) <= _columns(connection)
 
 
 def _columns(connection: sqlite3.Connection) -> set[str]:

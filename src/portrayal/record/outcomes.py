@@ -7,16 +7,18 @@ reading, are put right when the run is next recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Entry, Ledger
+from portrayal.record.storable import short_text
 from portrayal.systems.base import BROKEN, Answer, Refused, Unreadable
 from portrayal.systems.readers import read_rows
 
-READING = 1  # raise it when the same bytes come to another outcome: ledgers are then read again
+READING = 2  # raise it when the same bytes come to another outcome: ledgers are then read again
 LONGEST_REASON = 300  # characters; the whole answer stays in the ledger
 
 # The state of the ledger that follows from what an answer came to. An answer without content is an answer.
@@ -66,13 +68,14 @@ def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str
     try:
         rows = read_rows(reader, answer, kind, parameters)
     except Refused as refusal:
-        return Outcome("refused", str(refusal)[:LONGEST_REASON])
+        return Outcome("refused", short_text(refusal, LONGEST_REASON))
     except Unreadable as error:
-        return Outcome("unparsable", str(error))
+        return Outcome("unparsable", short_text(error, LONGEST_REASON))
     except PortrayalError:
         raise
     except Exception as error:  # a reader that breaks must not cost the answers it was not written for
-        return Outcome("unparsable", f"the reader {reader!r} failed: {type(error).__name__} {error}")
+        words = f"the reader {reader!r} failed: {type(error).__name__} {short_text(error)}"
+        return Outcome("unparsable", short_text(words, LONGEST_REASON))
     return Outcome("answered" if rows else "empty", None, rows)
 
 
@@ -115,6 +118,37 @@ def _read(ledger: Ledger) -> Iterator[tuple[Entry, Outcome]]:
             yield entry, outcome_of(entry)
         except PortrayalError:  # its reader is not installed here: the state stays as it was
             continue
+
+
+def find_unreadable(ledger: Ledger) -> None:
+    """Find among the answers that are done those to be asked again: damaged since, or vectors of another width than most."""
+    ledger.find_damaged()
+    widths = {
+        entry.key: (entry.system, len(outcome.rows[0]["embedding"]))
+        for entry, outcome in _read(ledger)
+        if entry.kind == "encoder" and outcome.status == "answered"
+    }
+    usual = usual_widths(widths.values())
+    ledger.restate(
+        (key, "unreadable", f"a vector of {width} numbers, where most have {usual[system]}")
+        for key, (system, width) in widths.items()
+        if width != usual.get(system, width)
+    )
+
+
+def usual_widths(widths: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the width that more than half of a system's vectors have; a system without one is left out.
+
+    Examples
+    --------
+    >>> usual_widths([("a", 3), ("a", 3), ("a", 2), ("b", 3), ("b", 2)])
+    {'a': 3}
+    """
+    seen: dict[str, Counter[int]] = {}
+    for system, width in widths:
+        seen.setdefault(system, Counter())[width] += 1
+    commonest = {system: counts.most_common(1)[0] for system, counts in seen.items()}
+    return {system: w for system, (w, count) in commonest.items() if 2 * count > seen[system].total()}
 
 
 def outcome_of(entry: Entry) -> Outcome:

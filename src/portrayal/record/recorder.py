@@ -20,6 +20,7 @@ from portrayal.record.draining import draining
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import read_outcome
 from portrayal.record.pace import TOLD_FROM, Pace, pause, waiting_line
+from portrayal.record.storable import storable
 from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.base import (
     Answer,
@@ -151,7 +152,14 @@ class _Asking:
         except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
             self._settle(keys, "planned", "could not be asked")
             raise
-        self._finish([(key, o) for key, o in zip(keys, outcomes, strict=True) if isinstance(o, Answer)])
+        price = self.system.limits.price
+        self._finish(
+            [
+                (key, storable(o, price))
+                for key, o in zip(keys, outcomes, strict=True)
+                if isinstance(o, Answer)
+            ]
+        )
         for key, outcome in zip(keys, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 self._settle_error(key, outcome)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.record.ledger import Entry
-from portrayal.record.outcomes import outcome_of
+from portrayal.record.outcomes import outcome_of, usual_widths
 from portrayal.tables import RESPONSES, ROWS, check_responses
 
 # What a state of the ledger means for a reader of responses.
@@ -41,8 +41,23 @@ def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -
     shown = dict(stimuli.group_by("hash", maintain_order=True).agg("stimulus").iter_rows())
     rows = [row for entry in entries for row in _rows(entry, shown)]
     schema = {**RESPONSES, **ROWS[kind], "reason": pl.String}
-    return check_responses(pl.DataFrame(rows, schema=schema, orient="row"), kind).sort(
-        "system", "stimulus", "repeat", maintain_order=True
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    if kind == "encoder":
+        table = _of_one_width(table)
+    return check_responses(table, kind).sort("system", "stimulus", "repeat", maintain_order=True)
+
+
+def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:
+    """Call a vector unreadable that is not as wide as most of its system's: a few odd ones must not stop the measure."""
+    vectors = table.filter(pl.col("status") == "answered").with_columns(width=pl.col("embedding").list.len())
+    usual = usual_widths(vectors.select("system", "width").iter_rows())
+    expected = pl.col("system").replace_strict(usual, default=None, return_dtype=pl.UInt32)
+    odd = (pl.col("status") == "answered") & (pl.col("embedding").list.len() != expected)
+    words = pl.format("a vector of {} numbers, where most have {}", pl.col("embedding").list.len(), expected)
+    return table.with_columns(
+        status=pl.when(odd).then(pl.lit("unparsable")).otherwise("status"),
+        reason=pl.when(odd).then(words).otherwise("reason"),
+        embedding=pl.when(odd).then(None).otherwise("embedding"),
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Refused
+from portrayal.systems.base import Refused, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits
 from portrayal.systems.refusals import is_refusal
 from portrayal.systems.settings import SystemSettings
@@ -111,14 +111,23 @@ def rows_of_text(text: str, kind: str) -> Rows:
 
 
 def _tags(text: str) -> list[str]:
-    array = re.search(r"\[.*\]", text, re.DOTALL)
-    if array:
+    start, end = text.find("["), text.rfind("]")
+    if 0 <= start < end:
         try:
-            return [str(tag).strip() for tag in json.loads(array[0]) if str(tag).strip()]
-        except ValueError:
+            listed = json.loads(text[start : end + 1])
+        except (ValueError, RecursionError):
             pass
+        else:
+            return [tag for item in listed if (tag := _word(item))]
     parts = re.split(r"[,\n]", text.replace("```json", "").replace("```", ""))
     return [tag for part in parts if (tag := part.strip().strip("\"'[]").lstrip("-*0123456789. ").strip())]
+
+
+def _word(item: Any) -> str:
+    """Take a word or a number out of a model's list; what is no word is not turned into one."""
+    if not isinstance(item, str | int | float):
+        raise Unreadable(f"the model's list holds a {type(item).__name__} where a word is expected")
+    return str(item).strip()
 
 
 def _cost_by_tokens(taken: str, given: str) -> Callable[[Any, Mapping[str, Any]], float]:

@@ -30,12 +30,14 @@ from portrayal.systems.base import (
     Question,
     Unreachable,
     Unreadable,
+    broken_answer,
+    largest,
 )
 from portrayal.systems.plain import answer_in, decoded, is_envelope, pack_reply
 from portrayal.systems.program import LineTooLong, Program, start_program
 from portrayal.systems.settings import SystemSettings
 
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_KEPT = 10_000  # bytes of a line that is no answer
 PATIENCE = 5.0  # seconds a program has to end after its input is closed
 
 
@@ -72,6 +74,12 @@ class Command(BaseSystem):
         try:
             line = await self._converse(program, _line(name, question, self.parameters))
             reply = reply_to(name, line)
+        except LineTooLong as error:
+            await self._end()
+            return self._unreadable(name, error.begun, f"it is larger than {largest(self.kind):,} bytes")
+        except Unreadable as error:
+            await self._end()
+            return self._unreadable(name, line, str(error))
         except BaseException:  # the recorder's time limit too, which cancels
             await self._end()
             raise
@@ -83,12 +91,15 @@ class Command(BaseSystem):
             reply = await program.read_line()
         except OSError as error:
             raise OutcomeUnknown(f"the program broke off: {error}") from None
-        except LineTooLong as error:
-            message = f"the program wrote a line of more than {LONGEST_LINE:,} bytes"
-            raise OutcomeUnknown(message, error.begun) from None
         if not reply.endswith(b"\n"):
             raise OutcomeUnknown("the program ended before it answered", reply)
         return reply
+
+    def _unreadable(self, name: str, line: bytes, reason: str) -> Answer:
+        """Keep a line that cannot be read, if it begins as an answer to this question; the program was ended."""
+        if line.lstrip()[:1] == b"{" and f'"{name}"'.encode() in line[:1000]:
+            return broken_answer(line.rstrip(b"\r\n"), reason, self.limits.price)
+        raise no_answer(name, line, "it is no JSON object")
 
     def _answer(self, reply: Mapping[str, Any], line: bytes) -> Answer:
         """Keep the line as it was written; of a generator only the image, which the gates look at."""
@@ -110,7 +121,7 @@ class Command(BaseSystem):
     async def _start(self) -> Program:
         words = shlex.split(self.identity.removeprefix("command:"))
         try:
-            return await start_program(words, self.folder, LONGEST_LINE)
+            return await start_program(words, self.folder, largest(self.kind))
         except (OSError, ValueError) as error:
             raise PortrayalError(f"cannot start {self.identity!r}: {error}.") from None
 
@@ -134,25 +145,29 @@ def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
 
     Raises
     ------
+    Unreadable
+        When the line is no JSON.
     NoAnswer
-        When the line is no JSON object with this `id` and an answer; the line is kept.
+        When it is no object with this `id` and an answer; the line is kept.
     """
-    try:
-        reply = decoded(line)
-    except Unreadable:
-        reply = None
+    reply = decoded(line)
     if not isinstance(reply, Mapping):
-        found = "it is no JSON object"
-    elif reply.get("id") != name:
-        found = f"its id is {str(reply['id'])[:40]!r}" if "id" in reply else "it has no id"
-    elif not is_envelope(reply):
-        found = "beside id it may have answer, version, cost, refused and error"
-    else:
-        return reply
-    raise NoAnswer(
+        raise no_answer(name, line, "it is no JSON object")
+    if reply.get("id") != name:
+        raise no_answer(
+            name, line, f"its id is {str(reply['id'])[:40]!r}" if "id" in reply else "it has no id"
+        )
+    if not is_envelope(reply):
+        raise no_answer(name, line, "beside id it may have answer, version, cost, refused and error")
+    return reply
+
+
+def no_answer(name: str, line: bytes, found: str) -> NoAnswer:
+    """Say what a program wrote in place of an answer, and what was expected."""
+    return NoAnswer(
         f"the program wrote a line that is no answer to question {name!r}: {line[:60]!r} ({found}). It was ended. Expected"
         f' {{"id": "{name}", "answer": ...}} and nothing else on standard output; see docs/systems.md',
-        line,
+        line[:LONGEST_KEPT],
     )
 
 

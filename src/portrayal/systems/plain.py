@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from portrayal.systems.base import Answer, CallFailed, Unreadable
+from portrayal.systems.base import Answer, CallFailed, Unreadable, broken_answer
 
 # A reply that is a mapping with any of these keys is an envelope around the answer itself; a program's has its `id` too.
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
@@ -46,7 +46,12 @@ def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answ
     CallFailed
         When the envelope carries an `error`.
     """
-    kept = _to_json(reply) if raw is None else raw
+    if raw is None:
+        try:
+            raw = _to_json(reply)
+        except (TypeError, ValueError, RecursionError) as error:  # no plain data, or data that holds itself
+            return broken_answer(_words(reply), f"it is not plain data ({_words(error).decode()})", price)
+    kept = raw
     if not is_envelope(reply):
         return Answer(kept, cost=price)
     if reply.get("error"):
@@ -72,9 +77,10 @@ def is_envelope(reply: Any) -> bool:
 def _cost(value: Any, price: float) -> float:
     """Return the cost an envelope names; one that is no number must not cost us the answer itself."""
     try:
-        return price if value is None else float(value)
-    except (TypeError, ValueError):
+        cost = price if value is None else float(value)
+    except (TypeError, ValueError, OverflowError):
         return price
+    return cost if math.isfinite(cost) and cost >= 0 else price
 
 
 def read_plain(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -97,9 +103,20 @@ def decoded(raw: bytes) -> Any:
         When it is none.
     """
     try:
-        return json.loads(raw)
+        return json.loads(raw, object_pairs_hook=_named_once)
+    except RecursionError:
+        raise Unreadable(f"the answer is nested too deeply: {raw[:60]!r}") from None
     except ValueError:
         raise Unreadable(f"the answer is not JSON: {raw[:60]!r}") from None
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that gives a key twice: nobody can tell which of the two is meant."""
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise Unreadable(f"the answer gives the key {twice[:40]!r} twice")
+    return named
 
 
 def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
@@ -108,7 +125,7 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
         return []
     try:
         rows = _READERS[kind](value)
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError):
         raise Unreadable(
             f"{'an' if kind == 'encoder' else 'a'} {kind} cannot answer {_short(value)}; see portrayal.systems.plain"
         ) from None
@@ -185,18 +202,32 @@ def _number(value: Any) -> float | None:
 
 
 def _to_json(value: Any) -> bytes:
-    return json.dumps(value, default=_plain, ensure_ascii=False).encode()
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
+        return json.dumps(value, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
     """Turn numpy arrays and numbers into lists and numbers for JSON."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise CallFailed(f"the answer holds a {type(value).__name__}, which is not plain data")
+    raise TypeError(f"it holds a {type(value).__name__}")
+
+
+def _words(value: Any) -> bytes:
+    """Return how an object shows itself, cut short; it may be of any class and fail at that."""
+    try:
+        return (str(value) if isinstance(value, Exception) else repr(value))[:1000].encode(errors="replace")
+    except Exception:
+        return f"a {type(value).__name__}".encode()
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "what is nested so deeply"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, Refused, System
 from portrayal.systems.refusals import is_refusal
+from portrayal.systems.rows import checked_rows
 
 Rows: TypeAlias = list[dict[str, Any]]
 Reader: TypeAlias = Callable[[Answer, str, Mapping[str, Any]], Rows]
@@ -66,7 +67,7 @@ def read_rows(name: str, answer: Answer, kind: str, parameters: Mapping[str, Any
     Refused
         When it declines in words: for a captioner that gives several captions, when all of them do.
     """
-    rows = reader(name)(answer, kind, parameters)
+    rows = checked_rows(kind, reader(name)(answer, kind, parameters))
     return _without_refusals(rows) if kind == "captioner" else rows
 
 

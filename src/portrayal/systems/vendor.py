@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.systems.base import Answer, CallFailed, Question, Unreadable
+from portrayal.systems.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.plain import decoded
 from portrayal.systems.settings import SystemSettings
@@ -57,7 +57,7 @@ class Vendor:
         """Read the vendor's JSON into rows."""
         try:
             return self.read(decoded(answer.raw), kind)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise Unreadable(f"not the form {self.name} promises: {type(error).__name__} {error}") from None
 
 
@@ -95,14 +95,19 @@ class VendorSystem(WebSystem):
         vendor = self._vendor
         try:
             vendor.check(body)
-            version, refused, cost = (
-                vendor.version(body),
-                vendor.refused(body),
-                vendor.cost(body, self.parameters),
-            )
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        except CallFailed as error:
+            raise CallFailed(str(error), raw) from None
+        except (Throttled, QuotaSpent):
+            raise
+        except Exception:  # of another form: kept, and unreadable later
             return Answer(raw, cost=self.limits.price)
-        return Answer(raw, version=version, refused=refused, cost=cost or self.limits.price)
+        cost = _told(vendor.cost, 0.0, body, self.parameters)
+        return Answer(
+            raw,
+            version=_told(vendor.version, "", body),
+            refused=_told(vendor.refused, False, body),
+            cost=cost or self.limits.price,
+        )
 
     def _replay(self, question: Question) -> Answer | Exception:
         if self._answers is None:
@@ -110,17 +115,19 @@ class VendorSystem(WebSystem):
         if question.stimulus not in self._answers:
             return CallFailed("no recorded answer for this stimulus")
         body = self._answers[question.stimulus]
-        raw = json.dumps(body, ensure_ascii=False).encode()
-        try:
-            return Answer(raw, version=self._vendor.version(body), refused=self._vendor.refused(body))
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            IndexError,
-            AttributeError,
-        ):  # reading it will say what is wrong
-            return Answer(raw)
+        raw = json.dumps(body).encode()
+        vendor = self._vendor
+        return Answer(
+            raw, version=_told(vendor.version, "", body), refused=_told(vendor.refused, False, body)
+        )
+
+
+def _told(look: Callable[..., Any], otherwise: Any, *body: Any) -> Any:
+    """Look at an answer that may have any form; reading it will say what is wrong with it."""
+    try:
+        return look(*body)
+    except Exception:
+        return otherwise
 
 
 def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> VendorSystem:

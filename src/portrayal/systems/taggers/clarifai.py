@@ -37,7 +37,7 @@ def _check(body: Any) -> None:
         if code in QUOTA:
             raise QuotaSpent(message)
         if code != SUCCESS:
-            raise CallFailed(message, str(body).encode())
+            raise CallFailed(message)
 
 
 def _read(body: Any, kind: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def _check(body: Any) -> None:
         raise Throttled(message)
     if error.get("code") == RESOURCE_EXHAUSTED:
         raise QuotaSpent(message)
-    raise CallFailed(message, str(body).encode())
+    raise CallFailed(message)
 
 
 def _read(body: Any, kind: str) -> list[dict[str, Any]]:

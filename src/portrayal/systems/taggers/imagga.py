@@ -22,7 +22,7 @@ def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Requ
 def _check(body: Any) -> None:
     status = body["status"]
     if status.get("type", "success") != "success":
-        raise CallFailed(f"status inside the answer: {status.get('text', '')}", str(body).encode())
+        raise CallFailed(f"status inside the answer: {status.get('text', '')}")
 
 
 def _read(body: Any, kind: str) -> list[dict[str, Any]]:
