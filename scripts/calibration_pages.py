@@ -21,14 +21,52 @@ END = "<!-- calibration:end -->"
 SEED = 0  # never changed
 
 
+MOST = 33 / 400  # of the audits of one shape that may print a finding where there is none
+MOST_OVERALL = 0.055
+
+
 def markdown(calibration: Calibration) -> str:
-    """Return the headline figures and one table row per condition."""
+    """Return the headline figures, the worst rows, whole audits by shape, and one table row per condition."""
     head = (
         f"{calibration.runs:,} runs a condition, seed {calibration.seed}. False alarms at 5%: "
         f"{_share(calibration.false_alarm)}; power: {_share(calibration.power)}; coverage of 95% intervals: "
         f"{_share(calibration.coverage)}."
     )
-    return "\n\n".join([head, _table(calibration.conditions)] if calibration.conditions else [head])
+    parts = [head, *_worst(calibration), *_nulls(calibration.nulls)]
+    return "\n\n".join([*parts, _table(calibration.conditions)] if calibration.conditions else parts)
+
+
+def _worst(calibration: Calibration) -> list[str]:
+    """Name the worst conditions: the headline alone would hide them."""
+    said = []
+    for name, words, pick in (("false_alarm", "Most false alarms", max), ("coverage", "Least coverage", min)):
+        rows = [row for row in calibration.conditions if isinstance(row.get(name), float)]
+        if rows:
+            row = pick(rows, key=lambda one: one[name])
+            about = ", ".join(
+                f"{key} {_cell(item)}" for key, item in row.items() if isinstance(item, str | int)
+            )
+            said.append(f"{words} of any condition: {_share(row[name])} ({about}).")
+    return [" ".join(said)] if said else []
+
+
+def _nulls(cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return whole audits of two systems without an effect, and how many print a sentence that something was found."""
+    if not cells:
+        return ["No whole audits were simulated for this instrument."]
+    worst = max(cells, key=lambda cell: cell["share"])
+    head = (
+        f"Whole audits of two systems without an effect, through the reading path, counted in printed sentences; the worst shape is"
+        f" {worst['shape']}: {worst['found']} of {worst['audits']} print a finding."
+    )
+    return [head, _table(cells)]
+
+
+def exceeding(cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what is wrong with the share of null audits that print a finding; nothing when all is well."""
+    said = [f"{cell['shape']}: {cell['found']} of {cell['audits']}" for cell in cells if cell["share"] > MOST]
+    overall = sum(cell["found"] for cell in cells) / max(sum(cell["audits"] for cell in cells), 1)
+    return [*said, *([f"over all shapes {_share(overall)}"] if overall > MOST_OVERALL else [])]
 
 
 def rewrite(page: Path, block: str) -> None:
@@ -67,19 +105,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stems = options.stem or list(CALIBRATIONS)
         for stem in stems:  # before hours of runs
             _around(options.docs / f"{stem}.md")
-        for stem in stems:
-            _refresh(stem, options.runs, options.docs)
+        cells = [cell for stem in stems for cell in _refresh(stem, options.runs, options.docs)]
     except PortrayalError as error:
         print(error, file=sys.stderr)
         return 2
-    return 0
+    wrong = exceeding(cells)
+    for line in wrong:
+        print(f"too many null audits print a finding: {line}", file=sys.stderr)
+    return 1 if wrong else 0
 
 
-def _refresh(stem: str, runs: int, docs: Path) -> None:
+def _refresh(stem: str, runs: int, docs: Path) -> Sequence[Mapping[str, Any]]:
     start = time.monotonic()
     calibration = calibrate(stem, runs, SEED)
     rewrite(docs / f"{stem}.md", markdown(calibration))
     print(f"{docs / stem}.md: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    return [{**cell, "shape": f"{stem}, {cell['shape']}"} for cell in calibration.nulls]
 
 
 def _table(conditions: Sequence[Mapping[str, Any]]) -> str:

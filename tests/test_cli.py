@@ -72,7 +72,7 @@ def test_plan_calls_nothing_and_status_sums(
     assert not (tmp_path / "runs").exists()
     run(capsys, "audit", study, "--quiet")
     code, out, _ = run(capsys, "status", "runs/tiny")
-    assert re.search(r"all\s+0\s+0\s+8\s+0\s+0\s+0\s+8\n", out)
+    assert re.search(r"all\s+0\s+0\s+8\s+0\s+0\s+0\s+0\s+8\n", out)
 
 
 def bad_word_vectors(folder: Path, text: bytes) -> None:
@@ -85,7 +85,7 @@ BAD_STUDIES: list[tuple[str, dict[str, Any], str]] = [
     ("unknown audit", {"top": ""}, "no audit 'asociations'. Did you mean 'associations'?"),
     ("empty list", {"sets": FOUR_SETS.replace('x = ["a", "b"]', "x = []")}, "empty"),
     ("listed twice", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "a"]')}, "twice"),
-    ("one left", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "zebra"]')}, "1 of 2 stimuli left in X"),
+    ("one left", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "zebra"]')}, "has 1 of 2 a and zebra left"),
     ("no recording", {"use": "replay:none.csv", "parameters": ""}, "no recording at"),
     ("wrong column", {"use": "replay:wrong.csv", "parameters": ""}, "wrong.csv lacks column"),
     ("no function", {"use": "python:nowhere_at_all:f", "parameters": ""}, "cannot import 'nowhere_at_all'"),

@@ -10,9 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from portrayal import flow, get_audit, make_study
+from portrayal import flow, get_audit, make_study, plan_text, status_text
 from portrayal.errors import PortrayalError
+from portrayal.record.ledger import STATES
 from portrayal.runs.audit import Evidence
+from portrayal.runs.status import states_table
 from portrayal.runs.study import Study
 from portrayal.runs.work import make_stimuli
 
@@ -69,3 +71,56 @@ def test_an_empty_family_corrects_nothing(evidence: Evidence) -> None:
     found = flow.measure_evidence(study(family={"measures": []}), evidence).results
     assert found["p"].drop_nulls().len() > 0
     assert found["p_adjusted"].drop_nulls().is_empty()
+
+
+STUDY = """
+name = "unreadable"
+audit = "associations"
+{more}
+[[systems]]
+name = "mine"
+use = "python:{module}:encode"
+
+[associations]
+variants = []
+
+[[associations.test]]
+name = "own"
+x = ["ab", "bc"]
+y = ["cd", "de"]
+a = ["ef", "fg"]
+b = ["gh", "hi"]
+"""
+ENCODER = """
+from pathlib import Path
+
+def encode(text):
+    if text == "ab" and not Path(__file__).with_name("mended").exists():
+        return "an apology"
+    return [ord(text[0]) - 90.5, 7.0 - ord(text[1]) % 5]
+"""
+
+
+def test_an_answer_that_cannot_be_read_is_not_done_and_is_asked_again_when_the_study_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "encoder_of_apologies.py").write_text(ENCODER)
+    file = tmp_path / "study.toml"
+
+    def counts(more: str = "") -> tuple[int, int]:
+        file.write_text(STUDY.format(module="encoder_of_apologies", more=more))
+        row = states_table(flow.record(file, quiet=True).run).row(0, named=True)
+        return row["done"], row["unreadable"]
+
+    assert counts() == (7, 1)
+    told = status_text("runs/unreadable").splitlines()
+    assert told[0].split()[1:] == [*STATES, "sum"]
+    assert told[-1] == '1 x mine: an encoder cannot answer "an apology"; see portrayal.systems.plain'
+    (tmp_path / "mended").touch()
+    assert "in all 0 calls" in plan_text(file)
+    assert counts() == (7, 1)  # it came and was paid for: not asked again by itself
+    file.write_text(STUDY.format(module="encoder_of_apologies", more="ask_unreadable_again = true"))
+    assert "in all 1 calls" in plan_text(file)
+    assert counts("ask_unreadable_again = true") == (8, 0)

@@ -59,7 +59,8 @@ def test_a_study_runs_on_both_and_is_measured_again(installed: Path, tmp_path: P
     (tmp_path / "study.toml").write_text(STUDY)
     done = portrayal(installed, tmp_path, "audit", "study.toml", "--out", "run", "--quiet")
     assert done.returncode == 0, done.stderr
-    assert pl.read_parquet(tmp_path / "run" / "results.parquet")["value"].to_list() == [5.0]
+    found = pl.read_parquet(tmp_path / "run" / "results.parquet")
+    assert found.select("measure", "value", "decision").row(0) == ("shouted", 5.0, "not tested")
     assert "mine shouts 5 tags." in (tmp_path / "run" / "report.html").read_text()
     (tmp_path / "study.toml").unlink()
     assert portrayal(installed, tmp_path, "measure", "run").returncode == 0

@@ -118,7 +118,7 @@ def test_a_notebook_can_record_though_a_loop_runs_there(tmp_path: Path) -> None:
         portrayal.record(portrayal.example_study(), tmp_path / "run", quiet=True)
 
     asyncio.run(cell())
-    assert portrayal.measure(tmp_path / "run").results["n"].to_list() == [16]
+    assert portrayal.measure(tmp_path / "run").results["n"][0] == 16
 
 
 @pytest.mark.parametrize(

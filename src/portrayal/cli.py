@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -85,7 +86,7 @@ def record(run: RunFolder, quiet: Quiet = False) -> None:
         _say(recorded.messages)
         status(run)
         if recorded.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(recorded.signal)
 
 
 @app.command()
@@ -238,12 +239,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Say after Ctrl-C how to go on; typer would end without a word."""
+    """Say after Ctrl-C how to go on; typer would end without a word. The exit code is 128 and the signal's number."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _say([STOPPED])
-        raise typer.Exit(130) from None
+        number = next(iter(stop.args), 0) or signal.SIGINT
+        raise typer.Exit(128 + int(number)) from None
 
 
 def _fail(message: str) -> None:

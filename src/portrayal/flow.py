@@ -18,6 +18,7 @@ import polars as pl
 import portrayal
 from portrayal.errors import PortrayalError, nearest
 from portrayal.record.ledger import Ledger
+from portrayal.record.outcomes import put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
@@ -34,7 +35,7 @@ from portrayal.runs.silence import DIFFERENCE, measure_silence, silent_in, silen
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
-from portrayal.stats.decision import decide
+from portrayal.stats.decision import NOT_MEASURABLE, decide
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Recorded:
     run: Run
     messages: Sequence[str]  # why a system was stopped early
     interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
+    signal: int = 0  # the signal that interrupted it
 
 
 def audit(
@@ -99,7 +101,7 @@ def audit(
         recorded = _record(study, run, quiet, Path(study_file))
         say(recorded.messages)
         if recorded.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(recorded.signal)
         measure(run.folder)
         return report([run.folder])
 
@@ -187,8 +189,8 @@ def measure(folder: Path | str) -> Measured:
     >>> from portrayal import example_study, measure, record
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = record(example_study(), folder, quiet=True)
-    ...     measure(folder).results.select("measure", "group", "n").rows()
-    [('eat', 'weat6', 16)]
+    ...     measure(folder).results.select("measure", "decision", "n").rows()
+    [('eat', 'not found', 16), ('answered', 'not tested', 32)]
     """
     run = existing_run(folder)
     study = _study_of(run)
@@ -206,7 +208,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
         checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
     )
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
-    family = [*_family(study, stem, measured.results), DIFFERENCE]
+    family = [*_family(study, stem, rows), DIFFERENCE]
     silent = silent_systems(checked.responses)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
     return replace(measured, results=check_results(with_counts(decided, checked.responses)))
@@ -258,6 +260,12 @@ def find(study: Study, measured: Measured) -> list[Finding]:
     silence = silence_findings(measured, stem)
     silent = silent_in(measured.results)
     said = stem.findings(measured, study.settings)
+    for finding in said:
+        if not 0 <= finding.row < measured.results.height:
+            raise PortrayalError(
+                f"the audit {stem.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
+                f" {measured.results.height}. Expected the number of the row the sentence speaks of."
+            )
     kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
     return in_order([*kept, *silence], measured.results)
 
@@ -274,6 +282,10 @@ def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
     """Return the measures corrected together; a misspelt one must not go uncorrected."""
     if study.family.measures is None:
         return stem.family
+    if (
+        NOT_MEASURABLE in results["decision"]
+    ):  # a measure may be absent for that, and is not known to be misspelt
+        return study.family.measures
     known = sorted({*results["measure"].drop_nulls(), *stem.family})
     for name in study.family.measures:
         if name not in known:
@@ -340,7 +352,7 @@ def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
     write_manifest(run, study, stimuli)
-    return Recorded(run, recorder.messages, recorder.stopping.is_set())
+    return Recorded(run, recorder.messages, recorder.stopping.is_set(), recorder.signal)
 
 
 def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
@@ -348,10 +360,13 @@ def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
+    put_right(ledger)
     if study.ask_unknown_again:
         ledger.ask_again("unknown")
     if study.ask_failed_again:
         ledger.ask_again("failed")
+    if study.ask_unreadable_again:
+        ledger.ask_again("unreadable")
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
@@ -361,7 +376,7 @@ def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
         return Recorder(ledger)
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, quiet) as progress:
-        recorder = ask(ledger, work, progress.listen)
+        recorder = ask(ledger, work, progress.listen, progress.tell)
     ledger.end_wave(wave, time.time())
     return recorder
 

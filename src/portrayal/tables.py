@@ -74,9 +74,11 @@ RESULTS: Contract = {
 # Without these there is no result; the other columns are null where a table does not have them.
 NEEDED = ("audit", "system", "measure", "value", "low", "high", "p", "n", "unit")
 
-# What a question came to. Only "answered" carries a usable answer; every other status counts as missing.
-# "empty" is an answer that says nothing (no tag, an empty caption): an outcome of its own, never a zero.
+# What a question came to. "empty" is an answer that holds nothing, an outcome of its own: from a tagger or a generator it is
+# an answer, in which every label is absent; an empty caption says nothing. Every status but these two is missing.
+# "refused" is also what declines in words, "unparsable" what cannot be read.
 STATUSES = ("answered", "empty", "refused", "filtered", "failed", "unknown", "planned", "unparsable")
+ANSWERED = ("answered", "empty")  # a system that lists what it sees has answered, be the list empty
 
 # The columns a response of each kind of system adds to RESPONSES. One row per tag, caption, result ...
 ROWS: Mapping[str, Contract] = {
@@ -223,9 +225,7 @@ def facets(results: pl.DataFrame) -> list[str]:
     return [name for name in results.columns if name not in RESULTS]
 
 
-def results(
-    rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = ("contrast",), **columns: Any
-) -> pl.DataFrame:
+def results(rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = (), **columns: Any) -> pl.DataFrame:
     """Build a Results table from dicts; columns left out are null, unknown columns are refused.
 
     `facets` are further columns of text: a place, a stage, an axis. `columns` hold for every row that does not say

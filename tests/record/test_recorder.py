@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.recorder import Recorder
+from portrayal.systems import readers
 from portrayal.systems.base import (
     Answer,
     BaseSystem,
@@ -26,7 +28,7 @@ from portrayal.systems.base import (
 class Scripted(BaseSystem):
     """Answers as a script says, and keeps its own log of what it was asked."""
 
-    script: Callable[[str, int], Answer | Exception] = lambda content, time: Answer(content.encode())
+    script: Callable[[str, int], Answer | Exception] = lambda content, time: Answer(f'["{content}"]'.encode())
     log: list[str] = field(default_factory=list)
     running: int = 0
     most_at_once: int = 0
@@ -66,7 +68,7 @@ def record(ledger: Ledger, system: Scripted, contents: Sequence[str]) -> tuple[R
     clock = Clock()
     questions = {f"key {content}": Question(content, "text", content, content) for content in contents}
     ledger.plan(Planned(key, system.name, "fake", "", {}, q.hash, 0) for key, q in questions.items())
-    recorder = Recorder(ledger, clock=clock, sleep=clock.sleep)
+    recorder = Recorder(ledger, clock=clock, sleep=clock.sleep, monotonic=clock)
     asyncio.run(recorder.record([(system, questions)]))
     return recorder, clock
 
@@ -82,20 +84,20 @@ def test_every_question_is_asked_once_and_its_raw_answer_kept(ledger: Ledger) ->
     system = fake()
     record(ledger, system, ["a", "b", "c"])
     assert sorted(system.log) == ["a", "b", "c"]
-    assert {entry.answer.raw for entry in ledger.entries()} == {b"a", b"b", b"c"}
+    assert {entry.answer.raw for entry in ledger.entries()} == {b'["a"]', b'["b"]', b'["c"]'}
     record(ledger, system, ["a", "b", "c"])
     assert len(system.log) == 3
 
 
 def test_told_to_come_back_it_waits_as_long_as_it_was_told(ledger: Ledger) -> None:
-    system = fake(lambda content, time: Throttled("429", retry_after=7) if time == 1 else Answer(b"ok"))
+    system = fake(lambda content, time: Throttled("429", retry_after=7) if time == 1 else Answer(b'["ok"]'))
     _, clock = record(ledger, system, ["a"])
     assert ledger.counts()["fake"]["done"] == 1
     assert 7 <= clock.slept[0] <= 8
 
 
 def test_without_a_retry_after_the_pauses_grow_and_jitter(ledger: Ledger) -> None:
-    system = fake(lambda content, time: Throttled("503") if time <= 4 else Answer(b"ok"))
+    system = fake(lambda content, time: Throttled("503") if time <= 4 else Answer(b'["ok"]'))
     _, clock = record(ledger, system, ["a"])
     for attempt, pause in enumerate(clock.slept):
         assert 0.5 * 2**attempt <= pause <= 2**attempt
@@ -117,9 +119,43 @@ def test_a_refusal_is_an_outcome_and_a_failure_keeps_its_words(ledger: Ledger) -
     assert ledger.errors() == [("fake", "HTTP 400: bad image", 1)]
 
 
+def test_an_answer_that_cannot_be_read_is_not_done_and_its_words_are_kept(ledger: Ledger) -> None:
+    said = {"a": Answer(b"<html>", cost=0.1), "b": Answer(b'["woman"]'), "c": Answer(b"[]")}
+    told: list[tuple[str, str]] = []
+    clock = Clock()
+    system = fake(lambda content, time: said[content])
+    questions = {content: Question(content, "text", content, content) for content in said}
+    ledger.plan(Planned(key, "fake", "fake", "", {}, key, 0, "tagger") for key in questions)
+    recorder = Recorder(ledger, lambda name, state, n, cost: told.append((name, state)), clock, clock.sleep)
+    asyncio.run(recorder.record([(system, questions)]))
+    assert ledger.states() == {"a": "unreadable", "b": "done", "c": "done"}  # no label is an answer
+    assert {entry.key: entry.answer.raw for entry in ledger.entries() if entry.answer}["a"] == b"<html>"
+    assert ledger.errors() == [("fake", "the answer is not JSON: b'<html>'", 1)]
+    assert sorted(told) == [("fake", "done"), ("fake", "done"), ("fake", "unreadable")]
+    asyncio.run(recorder.record([(system, questions)]))
+    assert len(system.log) == 3  # it is not asked again by itself
+
+
+def test_a_refusal_in_words_is_refused_with_its_words_as_reason(ledger: Ledger) -> None:
+    words = "I'm sorry, but I can't describe people."
+    system = fake(lambda content, time: Answer(json.dumps(words).encode()))
+    system.kind = "captioner"
+    record(ledger, system, ["a"])
+    assert ledger.counts()["fake"]["refused"] == 1
+    assert ledger.errors() == [("fake", words, 1)]
+    assert [entry.answer.raw for entry in ledger.entries() if entry.answer] == [json.dumps(words).encode()]
+
+
+def test_a_reader_that_breaks_loses_no_answer(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "reader", lambda name: lambda answer, kind, parameters: {}["tags"])
+    record(ledger, fake(), ["a"])
+    assert ledger.counts()["fake"]["unreadable"] == 1
+    assert ledger.errors() == [("fake", "the reader 'plain' failed: KeyError 'tags'", 1)]
+
+
 def test_a_spent_quota_stops_the_system_and_leaves_the_rest_planned(ledger: Ledger) -> None:
     def script(content: str, time: int) -> Answer | Exception:
-        return QuotaSpent("HTTP 402") if content == "c" else Answer(b"ok")
+        return QuotaSpent("HTTP 402") if content == "c" else Answer(b'["ok"]')
 
     recorder, _ = record(ledger, fake(script, concurrency=1), ["a", "b", "c", "d", "e"])
     counts = ledger.counts()["fake"]
@@ -149,7 +185,7 @@ def test_the_rate_is_held(ledger: Ledger) -> None:
 
 
 def test_one_bad_question_of_a_batch_does_not_spoil_the_others(ledger: Ledger) -> None:
-    system = fake(lambda content, time: CallFailed("bad") if content == "b" else Answer(b"ok"))
+    system = fake(lambda content, time: CallFailed("bad") if content == "b" else Answer(b'["ok"]'))
     system.batch = 3
     record(ledger, system, ["a", "b", "c"])
     counts = ledger.counts()["fake"]
@@ -173,7 +209,7 @@ def test_stopping_drains_what_is_in_flight(ledger: Ledger) -> None:
 
     def script(content: str, time: int) -> Answer:
         stop[0].stopping.set()
-        return Answer(b"ok")
+        return Answer(b'["ok"]')
 
     system = fake(script, concurrency=2)
     questions = {str(n): Question(str(n), "text", str(n), str(n)) for n in range(10)}
@@ -193,7 +229,7 @@ def test_an_error_the_user_must_mend_lets_the_others_finish_what_is_in_flight(le
     class Slow(Scripted):
         async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
             await asyncio.sleep(0.05)
-            return [Answer(b"paid")]
+            return [Answer(b'["paid"]')]
 
     broken = fake(lambda content, time: PortrayalError("no credential"))
     paid = Slow(name="paid", kind="tagger", identity="paid", limits=Limits(concurrency=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
@@ -63,6 +65,44 @@ def test_every_question_gives_a_row_whatever_became_of_it() -> None:
 
 def test_a_refusal_is_not_read_even_where_its_words_could_be() -> None:
     assert read_entry(entry("p", "refused", TAGS)) == ("refused", None, [])
+
+
+NO = "I'm sorry, but I can't identify people in images, or tell their age."
+CHAT = {"content": [{"type": "text", "text": NO}]}
+
+
+@pytest.mark.parametrize("kind", ["tagger", "captioner"])
+def test_a_chat_systems_refusal_in_words_is_refused_and_not_split_into_tags(kind: str) -> None:
+    anthropic = entry("p", raw=json.dumps(CHAT).encode(), reader="anthropic", kind=kind)
+    assert read_entry(anthropic) == ("refused", NO, [])
+    openai = json.dumps({"choices": [{"message": {"content": f'["{NO}"]'}}]}).encode()
+    assert read_entry(entry("p", raw=openai, reader="openai", kind=kind)) == ("refused", f'["{NO}"]', [])
+
+
+@pytest.mark.parametrize(
+    ("reader", "said", "parameters"),
+    [
+        ("plain", NO, {}),
+        ("plain", {"answer": [NO, NO]}, {}),
+        ("mapped", {"result": {"text": NO}}, {"answer": "result.text"}),
+        ("azure", {"captionResult": {"text": NO}}, {}),
+    ],
+)
+def test_every_captioner_is_read_for_refusals_in_words(reader: str, said: object, parameters: dict) -> None:
+    raw = json.dumps(said).encode()
+    found = entry("p", raw=raw, reader=reader, kind="captioner", parameters=parameters)
+    assert read_entry(found) == ("refused", NO, [])
+
+
+def test_of_several_captions_one_that_refuses_is_left_out() -> None:
+    found = read_entry(entry("p", raw=json.dumps([NO, "a woman"]).encode(), kind="captioner"))
+    assert found == ("answered", None, [{"caption": "a woman"}])
+    assert read_entry(entry("p", raw=b'""', kind="captioner")) == ("empty", None, [])  # silence is no refusal
+
+
+def test_an_answer_the_ledger_calls_unreadable_is_read_again() -> None:
+    assert read_entry(entry("p", "unreadable", b"<html>"))[0] == "unparsable"
+    assert read_entry(entry("p", "unreadable", TAGS))[0] == "answered"  # by a reader that was mended since
 
 
 def test_an_answer_is_read_by_the_reader_the_ledger_names() -> None:

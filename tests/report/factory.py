@@ -12,6 +12,7 @@ from portrayal.report import charts
 from portrayal.report.page import Section
 from portrayal.runs.audit import Audit, Chart, Finding, Measured, ReportTable
 from portrayal.settings import Settings
+from portrayal.stats.decision import decide
 from portrayal.tables import results
 
 NASTY = "<script>window.__ran = true</script>\x00\x1b[31m\u202e & \"quoted\" 'x' ]]> --> </style></svg>"
@@ -102,7 +103,7 @@ def make_results(stem: str, systems: list[str], seed: int = 0) -> pl.DataFrame:
         "unit": "share of questions",
         "note": "no usable answer; not counted as zero",
     }
-    return results([*rows, silent], facets=())
+    return decide(results([*rows, silent], facets=()), [ROWS[stem][0]])
 
 
 def _result(stem: str, system: str, group: str, dice: random.Random) -> dict[str, object]:
@@ -119,7 +120,6 @@ def _result(stem: str, system: str, group: str, dice: random.Random) -> dict[str
         "low": value - half,
         "high": value + half,
         "p": p,
-        "p_adjusted": min(1.0, 3 * p),
         "n": dice.randint(8, 240),
         "n_missing": dice.choice([0, 0, 3]),
         "unit": unit,
@@ -167,6 +167,7 @@ def make_states(systems: list[str], unfinished: int = 0, failed: int = 0) -> pl.
         "done": 240 - unfinished - failed - 4,
         "failed": failed,
         "refused": 4,
+        "unreadable": 0,
         "unknown": unknown,
     }
     return pl.DataFrame([{"system": name, **counts} for name in systems])

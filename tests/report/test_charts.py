@@ -68,17 +68,27 @@ def test_a_forest_has_a_point_a_rule_and_a_name_for_each_row(rows):
 
 
 def test_a_row_without_an_interval_keeps_its_point():
-    table = pl.DataFrame(
-        {"contrast": ["a", "b"], "value": [0.2, 0.3], "low": [0.1, None], "high": [0.3, None]}
-    )
+    table = pl.DataFrame({"group": ["a", "b"], "value": [0.2, 0.3], "low": [0.1, None], "high": [0.3, None]})
     chart = charts.forest(table, color=None, reference=None)
     svg = charts.to_svg(chart)
     assert shapes_drawn(svg, "mark-symbol") == 2
     assert {"a", "b"} <= set(texts(svg))
 
 
+def test_only_what_was_found_is_a_filled_point():
+    table = pl.DataFrame({"group": ["a", "b", "c"], "value": [0.2, 0.3, 0.4], "low": 0.1, "high": 0.5})
+    decisions = pl.Series("decision", ["found", "not found", None])
+    fills = re.compile(r'<path transform[^>]*fill="(#[0-9a-f]{6})"')
+    svg = charts.to_svg(charts.forest(table.with_columns(decisions), color=None, reference=None))
+    assert sorted(fills.findall(svg)) == sorted([PALETTE[0], CARD, CARD])
+    bare = charts.to_svg(
+        charts.forest(table, color=None, reference=None)
+    )  # nothing was decided: nothing was found
+    assert fills.findall(bare) == [CARD] * 3
+
+
 def test_a_table_of_many_rows_is_drawn_and_says_what_was_left_out():
-    many = pl.DataFrame({"contrast": [f"row {n}" for n in range(7000)], "value": np.linspace(-1, 2, 7000)})
+    many = pl.DataFrame({"group": [f"row {n}" for n in range(7000)], "value": np.linspace(-1, 2, 7000)})
     many = many.with_columns((pl.col("value") - 0.1).alias("low"), (pl.col("value") + 0.1).alias("high"))
     shown = texts(charts.to_svg(charts.forest(many, color=None)))
     assert "The 120 rows farthest from zero, of 7,000." in shown
@@ -168,7 +178,7 @@ def test_control_characters_do_not_end_the_process():
     # The renderer aborts the whole process on a null byte, so this must run in one of its own.
     code = (
         "import polars as pl; from portrayal.report import charts\n"
-        "t = pl.DataFrame({'contrast': ['a\\x00\\x1b\\ufffe'], 'value': [1.0], 'low': [0], 'high': [2]})\n"
+        "t = pl.DataFrame({'group': ['a\\x00\\x1b\\ufffe'], 'value': [1.0], 'low': [0], 'high': [2]})\n"
         "print(len(charts.to_svg(charts.forest(t, color=None))) > 1000)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

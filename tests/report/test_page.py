@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from portrayal.report.page import render
 from portrayal.report.results import OPEN, SHOWN
+from portrayal.report.systems import shown_names
 from portrayal.report.views import OPEN_MEASURES
 from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
+from portrayal.stats.decision import DECISIONS, decide
 from portrayal.tables import results
 from report.factory import NASTY, STEMS, coloured, five_sections, make_section, nasty_section
 from report.reader import read
@@ -47,7 +49,7 @@ def test_a_section_says_all_there_is_to_know(page):
     text = section.text
     headings = [heading.text for heading in section.find("h3")]
     assert headings == [
-        "What was found",
+        "What was found, and what was not",
         "What was asked",
         "Charts",
         "Results",
@@ -94,9 +96,12 @@ def test_every_link_inside_the_page_arrives(page):
 def test_numbers_are_rounded_and_intervals_stand_beside_them():
     row = {"audit": "associations", "system": "A", "measure": "effect_size", "group": "x", "versus": "y"}
     row |= {"value": 1.504321, "low": 1.12345, "high": 1.79876, "p": 0.00002, "p_adjusted": 0.0316, "n": 20}
-    text = read(quick(measured=Measured(results([{**row, "n_missing": 3, "unit": "d"}])))).text
+    table = results(
+        [{**row, "n_missing": 3, "unit": "d", "decision": "found", "counted": "words"}], facets=()
+    )
+    text = read(quick(measured=Measured(table), findings=[])).text
     assert "1.50 [1.12, 1.80]" in text
-    assert "< .001 .032 20 3" in text
+    assert "< .001 .032 found 20 words 3" in text
     assert "1.504321" not in text
 
 
@@ -157,7 +162,7 @@ def test_long_names_of_systems_stand_above_their_rows():
 def test_measures_are_put_into_words_where_the_audit_has_them():
     section = make_section(with_charts=False)
     audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
-    headings = [one.text for one in read(quick(audit=audit)).find("h4")]
+    headings = [one.text for one in read(quick(audit=audit)).find("h4") if one.text.lower() not in DECISIONS]
     assert headings[:2] == ["Association test, effect size in d", "Further measures"]
 
 
@@ -184,8 +189,37 @@ def test_finished_work_without_warnings_has_no_banner():
     assert 'class="banner"' not in quick()
 
 
+def test_answers_that_cannot_be_read_are_a_state_of_their_own_and_told_in_the_banner():
+    counts = {"done": 7, "refused": 1, "unreadable": 2, "failed": 1}
+    page = read(quick(states=pl.DataFrame([{"system": "A", **counts}])))
+    assert "2 of 11 questions got an answer that cannot be read and count as missing." in page.text
+    assert "1 of 11 questions failed and counts as missing." in page.text
+    table = page.find("table", class_="states")[0]
+    assert [cell.text for cell in table.find("th", class_="figure")] == [
+        "answered", "refused", "unreadable", "failed", "unknown", "in flight", "planned", "questions"
+    ]  # fmt: skip
+    assert [cell.text for cell in table.find("td", class_="figure")] == [
+        "7",
+        "1",
+        "2",
+        "1",
+        "0",
+        "0",
+        "0",
+        "11",
+    ]
+
+
 def test_one_missing_answer_is_told_in_the_singular():
-    counts = {"planned": 1, "in_flight": 0, "done": 9, "failed": 0, "refused": 0, "unknown": 0}
+    counts = {
+        "planned": 1,
+        "in_flight": 0,
+        "done": 9,
+        "failed": 0,
+        "refused": 0,
+        "unreadable": 0,
+        "unknown": 0,
+    }
     states = pl.DataFrame([{"system": "A", **counts}])
     assert "1 of 10 questions has no answer yet (1 planned)." in read(quick(states=states)).text
 
@@ -300,10 +334,10 @@ def test_the_declared_family_is_never_folded():
 
 def test_of_many_measures_those_in_findings_are_seen_first():
     row = {"audit": "associations", "system": "A", "value": 0.1, "n": 5}
-    table = results([{**row, "measure": f"measure {number}"} for number in range(20)])
+    table = decide(results([{**row, "measure": f"measure {number}"} for number in range(20)], facets=()), [])
     page = read(quick(measured=Measured(table), findings=[Finding("The last one.", 19)], tables=[]))
     seen = [one.text for one in page.find("section", id="associations")[0].find("h4")]
-    assert seen == ["measure 19", "Further measures"]
+    assert seen == ["Not tested", "measure 19", "Further measures"]
     page = read(quick(measured=Measured(table), findings=[], tables=[]))
     assert len(page.find("section", id="associations")[0].find("h4")) == OPEN_MEASURES + 1
 
@@ -321,19 +355,24 @@ def test_a_simulated_system_is_never_taken_for_a_real_one():
     section = make_section(with_charts=False)
     first = section.measured.results["system"][0]
     systems = [{**one, "use": "phantom:x"} if one["name"] == first else one for one in section.systems]
-    page = read(quick(systems=systems))
-    badges = page.find("span", class_="badge")
-    assert (
-        len(badges) == 2
-    )  # the first finding, in the summary and in the section; the second is of the other
-    assert f"{first} is simulated. The answers were planted" in page.text
+    assert shown_names(systems) == {first: f"{first} (simulated)"}
+    assert shown_names([{"name": "simulated tagger", "use": "phantom:x"}]) == {
+        "simulated tagger": "simulated tagger"
+    }
+    assert f"{first} is simulated. The answers were planted" in read(quick(systems=systems)).text
     every = [{**one, "use": "phantom:x"} for one in section.systems]
     assert "All systems here are simulated." in read(quick(systems=every)).text
 
 
-def test_a_finding_without_a_row_leads_nowhere():
-    page = read(quick(findings=[Finding("A sentence.", -1), Finding("Another.", 10_000)]))
-    assert page.find("a", class_="trace") == []
+def test_sentences_stand_under_their_decisions_and_only_found_ones_on_top():
+    section = make_section(with_charts=False)
+    decisions = section.measured.results["decision"].to_list()
+    said = [Finding(f"A sentence of row {row}.", row) for row in range(len(decisions))]
+    page = read(quick(findings=said))
+    for name in ("found", "not-found", "not-measurable"):
+        lines = page.find("section", id="associations")[0].find("ul", class_=name)[0].find("li")
+        assert len(lines) == decisions.count(name.replace("-", " ")) > 0
+    assert len(page.find("article", class_="brief")[0].find("li")) == decisions.count("found")
 
 
 def test_a_long_table_is_cut_with_a_pointer_to_its_file():

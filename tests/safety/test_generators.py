@@ -228,7 +228,8 @@ import base64, io, json, sys
 from PIL import Image
 for line in sys.stdin:
     buffer = io.BytesIO(); Image.new("RGB", (8, 8)).save(buffer, "PNG")
-    print(json.dumps({"image": base64.b64encode(buffer.getvalue()).decode()}), flush=True)
+    image = base64.b64encode(buffer.getvalue()).decode()
+    print(json.dumps({"id": json.loads(line)["id"], "answer": {"image": image}}), flush=True)
 """
 
 
@@ -265,7 +266,7 @@ def test_an_endpoint_is_gated(monkeypatch):
 
     def handle(request):
         seen.append(json.loads(request.content))
-        return httpx2.Response(200, json=body)
+        return httpx2.Response(200, stream=httpx2.ByteStream(json.dumps(body).encode()))
 
     system.inner._client = httpx2.AsyncClient(transport=httpx2.MockTransport(handle))
     system.gates = gates()

@@ -27,7 +27,8 @@ from portrayal.systems.http import dig
 from portrayal.systems.readers import read_answer
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems.web import fill_secrets, retry_after
+from portrayal.systems.status import retry_after
+from portrayal.systems.web import fill_secrets
 
 
 class Endpoint(BaseHTTPRequestHandler):

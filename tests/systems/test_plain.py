@@ -53,7 +53,7 @@ def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
     [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}]), *LETTERS],
 )
 def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
-    with pytest.raises(Unreadable, match=f"a {kind} cannot answer"):
+    with pytest.raises(Unreadable, match=f"an? {kind} cannot answer"):
         rows_of(kind, value)
 
 

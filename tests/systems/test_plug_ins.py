@@ -29,7 +29,7 @@ for line in sys.stdin:
         import time; time.sleep(60)
     if content == "mumble":
         print("no json", flush=True); continue
-    print(json.dumps({"answer": [content.upper()], "version": "7"}), flush=True)
+    print(json.dumps({"id": question["id"], "answer": [content.upper()], "version": "7"}), flush=True)
 """
 
 
@@ -88,7 +88,8 @@ def test_a_program_answers_line_by_line(tmp_path: Path, program: str) -> None:
     answers = ask(system, "woman", "tree")
     assert [read_answer(system, answer)[0]["tag"] for answer in answers] == ["WOMAN", "TREE"]
     assert answers[0].version == "7"
-    assert answers[0].raw == b'{"answer": ["WOMAN"], "version": "7"}'  # the line as it was written
+    said = b'{"id": "1-woman", "answer": ["WOMAN"], "version": "7"}'  # the line as it was written
+    assert answers[0].raw == said
 
 
 def test_a_program_that_dies_after_it_was_asked_leaves_an_unknown(tmp_path: Path, program: str) -> None:
@@ -109,9 +110,10 @@ def test_a_program_that_hangs_is_ended_and_started_anew(tmp_path: Path, program:
     assert read_answer(system, asyncio.run(asking()))[0]["tag"] == "TREE"
 
 
-def test_a_program_that_writes_no_json_has_failed(tmp_path: Path, program: str) -> None:
-    with pytest.raises(CallFailed, match="not JSON"):
+def test_a_program_that_writes_no_json_leaves_an_unknown_and_its_words(tmp_path: Path, program: str) -> None:
+    with pytest.raises(OutcomeUnknown, match="no answer to question '1-mumble': b'no json") as caught:
         ask(opened(tmp_path, program), "mumble")
+    assert caught.value.raw == b"no json\n"
 
 
 def test_a_program_that_cannot_start_is_named(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from PIL import Image
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import (
+    AccessDenied,
     Answer,
     CallFailed,
+    NothingThere,
     OutcomeUnknown,
     Question,
     QuotaSpent,
@@ -164,7 +166,13 @@ FAULTS = [
     ("azure", (400, b"InvalidImageSize", {}), CallFailed),
     ("azure", (503, b"", {}), Throttled),
     ("openai", (429, b'{"error": {"code": "insufficient_quota"}}', {}), QuotaSpent),
-    ("openai", (500, b"oops", {}), CallFailed),
+    ("openai", (500, b"oops", {}), Throttled),  # errors are not billed: asked again
+    ("azure", (500, b"oops", {}), OutcomeUnknown),
+    ("clarifai", (401, b"bad key", {}), AccessDenied),
+    ("google", (403, b'{"error": {"message": "API key not valid"}}', {}), AccessDenied),
+    ("google", (429, b"Quota exceeded for 'Requests per minute'. See billing.", {}), Throttled),
+    ("google", (403, b"Quota exceeded for 'Requests per day'.", {}), QuotaSpent),
+    ("imagga", (404, b"nothing here", {}), NothingThere),
     ("anthropic", (529, b"overloaded", {}), Throttled),
     ("anthropic", (0, b"", {}), OutcomeUnknown),
 ]
@@ -236,6 +244,30 @@ def test_a_vendor_reads_its_own_recorded_answers(server, tmp_path, picture) -> N
     system = open_system(settings, tmp_path, "tagger")
     assert not system.remote
     assert read_answer(system, ask(system, picture)) == [{"tag": "person", "confidence": 0.9}]
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ({"finish_reason": "content_filter", "message": {"content": None}}, True),
+        ({"finish_reason": "stop", "message": {"content": None, "refusal": "No."}}, True),
+        ({"finish_reason": "stop", "message": {"content": "a man"}}, False),
+    ],
+)
+def test_a_recorded_refusal_is_a_refusal_and_not_an_empty_answer(tmp_path, picture, said, refused) -> None:
+    row = {"stimulus": "1", "response": {"model": "m", "choices": [said]}}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(row) + "\n")
+    settings = SystemSettings(name="mine", use="openai", parameters={"recorded": "chat.jsonl"})
+    answer = ask(open_system(settings, tmp_path, "captioner"), picture)
+    assert (answer.refused, answer.version) == (refused, "m")
+
+
+def test_a_recorded_answer_of_another_form_is_kept_to_be_called_unreadable(tmp_path, picture) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps({"stimulus": "1", "response": ["not a body"]}) + "\n")
+    settings = SystemSettings(name="mine", use="openai", parameters={"recorded": "chat.jsonl"})
+    system = open_system(settings, tmp_path, "captioner")
+    with pytest.raises(Unreadable):
+        read_answer(system, ask(system, picture))
 
 
 def test_watson_can_no_longer_be_asked() -> None:

@@ -1,8 +1,8 @@
 """The ledger: one SQLite file per run that knows every question of a study and what came of it.
 
 A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
-is stored before anything reads it. The journal is a write-ahead log with synchronous=FULL, so an answer that
-was acknowledged survives a kill or a power cut.
+is stored before anything reads it; reading it then settles its state (`portrayal.record.outcomes`). The journal is a
+write-ahead log with synchronous=FULL, so an answer that was acknowledged survives a kill or a power cut.
 """
 
 from __future__ import annotations
@@ -14,44 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from portrayal.errors import PortrayalError
+from portrayal.record.ledger_file import STATES, open_readonly, open_writable
 from portrayal.systems.base import Answer
 
-STATES = ("planned", "in_flight", "done", "failed", "refused", "unknown")
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS questions (
-    key TEXT PRIMARY KEY,
-    system TEXT NOT NULL,
-    identity TEXT NOT NULL,
-    version TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    kind TEXT NOT NULL DEFAULT '',
-    reader TEXT NOT NULL DEFAULT '',
-    state TEXT NOT NULL DEFAULT 'planned'
-        CHECK (state IN ('planned', 'in_flight', 'done', 'failed', 'refused', 'unknown')),
-    current INTEGER NOT NULL DEFAULT 1,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    started REAL,
-    ended REAL,
-    raw BLOB,
-    media TEXT,
-    version_answered TEXT,
-    cost REAL NOT NULL DEFAULT 0,
-    error TEXT
-);
-CREATE INDEX IF NOT EXISTS questions_by_state ON questions (system, state) WHERE current;
-CREATE TABLE IF NOT EXISTS waves (started REAL NOT NULL, ended REAL, portrayal TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-
-
-# Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
-_ADDED = ("kind", "reader")
+__all__ = ["STATES", "Entry", "Ledger", "Planned"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +57,7 @@ class Ledger:
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
-        self._connection = _open_readonly(path) if readonly else _open_writable(path)
+        self._connection = open_readonly(path) if readonly else open_writable(path)
 
     @classmethod
     def reading(cls, path: Path) -> Ledger:
@@ -146,7 +113,7 @@ class Ledger:
             ).rowcount
 
     def ask_again(self, state: str) -> int:
-        """Put questions of this state ('unknown' or 'failed') back to planned; return how many."""
+        """Put questions of this state ('unknown', 'failed' or 'unreadable') back to planned; return how many."""
         with self._transaction() as connection:
             return connection.execute(
                 "UPDATE questions SET state = 'planned' WHERE current AND state = ?", (state,)
@@ -182,6 +149,14 @@ class Ledger:
                 rows,
             )
 
+    def restate(self, states: Iterable[tuple[str, str, str | None]]) -> None:
+        """Put answered questions into the state that reading their answers gave: (key, state, reason)."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, error = ? WHERE key = ?",
+                [(state, reason, key) for key, state, reason in states],
+            )
+
     def settle(
         self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None
     ) -> None:
@@ -200,7 +175,7 @@ class Ledger:
         return {key for (key,) in rows}
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Return, for each system, how many of the study's questions are in each of the six states."""
+        """Return, for each system, how many of the study's questions are in each of the seven states."""
         table: dict[str, dict[str, int]] = {}
         rows = self._connection.execute(
             "SELECT system, state, count(*) FROM questions WHERE current"
@@ -236,7 +211,7 @@ class Ledger:
             error,
         ) in rows:
             answer = Answer(raw or b"", media or "", version or "", cost, state == "refused")
-            answered = answer if state in ("done", "refused") else None
+            answered = answer if state in ("done", "refused", "unreadable") else None
             asked = json.loads(parameters)
             yield Entry(key, system, digest, repeat, kind, reader, asked, state, answered, error)
 
@@ -286,6 +261,11 @@ class Ledger:
             {"started": started, "ended": ended, "portrayal": version} for started, ended, version in rows
         ]
 
+    def was_killed(self) -> bool:
+        """Whether the last wave has no end: some of its answers may not have been read."""
+        waves = self.waves()
+        return bool(waves) and waves[-1]["ended"] is None
+
     def put_fact(self, name: str, value: Any) -> None:
         """Keep a fact about the run, such as the folder its study came from."""
         with self._transaction() as connection:
@@ -295,60 +275,3 @@ class Ledger:
         """Return a fact, or None."""
         row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return json.loads(row[0]) if row else None
-
-
-def _open_writable(path: Path) -> sqlite3.Connection:
-    try:
-        # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.runs.asking`).
-        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(_SCHEMA)
-        for column in _ADDED:
-            if column not in _columns(connection):
-                connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
-    except sqlite3.OperationalError as error:
-        raise PortrayalError(f"cannot write the ledger {path}: {error}.") from None
-    except sqlite3.DatabaseError as error:
-        raise PortrayalError(
-            f"{path} is not a ledger of Portrayal ({error}). Move it away and record again."
-        ) from None
-    return connection
-
-
-def _columns(connection: sqlite3.Connection) -> set[str]:
-    return {row[1] for row in connection.execute("PRAGMA table_info(questions)")}
-
-
-def _open_readonly(path: Path) -> sqlite3.Connection:
-    """Open without writing.
-
-    Without a write-ahead log all is in the one file, which is read as it stands: SQLite would put two files beside
-    it, and could not in a folder that may not be written to.
-    """
-    if not path.exists():
-        raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
-    log = path.with_name(path.name + "-wal")
-    beside = ["mode=ro"] if log.exists() and log.stat().st_size else []
-    for options in (*beside, "mode=ro&immutable=1"):
-        connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
-        try:
-            connection.execute("SELECT count(*) FROM questions")
-            return _complete(connection, path)
-        except sqlite3.DatabaseError as error:
-            reason = error
-            connection.close()
-    if "no such table" in str(reason):
-        raise PortrayalError(f"{path} holds no questions yet. Record it: portrayal audit STUDY.toml")
-    raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")
-
-
-def _complete(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """Refuse the ledger of an earlier version, whose answers cannot be read without their systems."""
-    if set(_ADDED) <= _columns(connection):
-        return connection
-    connection.close()
-    raise PortrayalError(
-        f"{path.parent} was recorded by an earlier version of Portrayal. Complete it once, where its study's files are: "
-        f"portrayal record {path.parent}. Answers are kept and nothing is asked twice."
-    )

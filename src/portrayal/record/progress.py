@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-STATES_SHOWN = ("done", "refused", "failed", "unknown")
+STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
 class RecordingProgress:
@@ -48,6 +48,13 @@ class RecordingProgress:
         counts[state] = counts.get(state, 0) + count
         self._dollars[system] += dollars
         self._progress.update(self._tasks[system], advance=count, detail=self._detail(system))
+
+    def tell(self, line: str) -> None:
+        """Print a line above the bars; without bars, a plain line."""
+        if self._progress.disable:
+            sys.stderr.write(f"{line}\n")
+        else:
+            self._progress.console.print(line, markup=False, highlight=False)
 
     def _detail(self, system: str) -> str:
         parts = [

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
-import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
+from portrayal.record.draining import draining
 from portrayal.record.ledger import Ledger
+from portrayal.record.outcomes import read_outcome
+from portrayal.record.pace import TOLD_FROM, Pace, pause, waiting_line
 from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.base import (
     Answer,
@@ -28,33 +29,13 @@ from portrayal.systems.base import (
     QuotaSpent,
     System,
     Throttled,
+    Unreachable,
 )
 
-LONGEST_PAUSE = 60.0
 GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the service is down
 
 Outcome: TypeAlias = Answer | Exception
 Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
-
-
-@dataclass
-class Pace:
-    """How fast a system may be asked: one call every `1 / per_second` seconds; without a limit it never waits."""
-
-    per_second: float | None
-    clock: Callable[[], float]
-    sleep: Callable[[float], Awaitable[None]]
-    _next: float = 0.0
-
-    async def wait(self) -> None:
-        """Wait for this call's place."""
-        if self.per_second is None:
-            return
-        now = self.clock()
-        place = max(now, self._next)
-        self._next = place + 1 / self.per_second
-        if place > now:
-            await self.sleep(place - now)
 
 
 @dataclass
@@ -67,10 +48,13 @@ class Recorder:
     sleep: Callable[[float], Awaitable[None]] | None = None  # None: sleep until `stopping` is set
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     messages: list[str] = field(default_factory=list)  # why a system was stopped early
+    monotonic: Callable[[], float] = time.monotonic  # paces; the other clock may be set back
+    tell: Callable[[str], None] = lambda line: None  # told of long waits as they begin
+    signal: int = 0  # the signal that stopped it, if one did
 
     async def record(self, work: Sequence[tuple[System, Mapping[str, Question]]]) -> None:
         """Ask every planned question of every system; questions are given by ledger key."""
-        with _drain_on_interrupt(self.stopping):
+        with draining(self._drain):
             tasks = [
                 asyncio.ensure_future(self._record_system(system, questions)) for system, questions in work
             ]
@@ -78,6 +62,10 @@ class Recorder:
                 await _wait_for_all(tasks)
             finally:
                 await asyncio.gather(*(system.close() for system, _ in work))
+
+    def _drain(self, number: int) -> None:
+        self.signal = number
+        self.stopping.set()
 
     async def rest(self, seconds: float) -> None:
         """Sleep until the time is over or recording is stopped."""
@@ -93,7 +81,7 @@ class Recorder:
         queue = _batches(
             [(key, question) for key, question in questions.items() if key in planned], system.batch
         )
-        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.clock, self.rest))
+        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.monotonic, self.rest))
         await _wait_for_all([asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)])
 
 
@@ -110,6 +98,11 @@ class _Asking:
     pace: Pace
     stopped: bool = False
     throttled_batches: int = 0
+    answered: bool = False
+    in_vain: list[str] = field(
+        default_factory=list
+    )  # keys since the last answer whose errors may stop the system
+    told_until: float = float("-inf")
 
     async def work(self) -> None:
         for batch in self.queue:
@@ -133,10 +126,18 @@ class _Asking:
                 return
             batch = [pair for pair, _ in later]
             if not self._is_stopping() and attempt < self.system.limits.retries:
-                await self.recorder.rest(_pause(attempt, [error for _, error in later], batch[0][0]))
+                await self._wait(attempt, [error for _, error in later], batch[0][0])
             if self._is_stopping():
                 return
         self._give_up(batch, later[0][1])
+
+    async def _wait(self, attempt: int, errors: Sequence[Throttled], key: str) -> None:
+        """Wait before asking again; of long waits one worker tells."""
+        seconds, now = pause(attempt, errors, key), self.recorder.monotonic()
+        if seconds >= TOLD_FROM and now >= self.told_until:
+            self.told_until = now + seconds
+            self.recorder.tell(waiting_line(self.system.name, errors, seconds))
+        await self.recorder.rest(seconds)
 
     async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
         """Ask, settle every outcome, and return the questions that were throttled."""
@@ -181,25 +182,54 @@ class _Asking:
             self._stop(
                 f"{self.system.name}: the quota is spent ({error}). The rest stays planned; run again later."
             )
-        elif isinstance(error, OutcomeUnknown):
-            self._settle([key], "unknown", str(error))
         elif not isinstance(error, Throttled):
             # A generator's words may hold an image: of its errors only the reason is kept.
             raw = None if self.system.kind == "generator" else getattr(error, "raw", None)
-            self._settle([key], "failed", _reason(error), raw=raw)
+            state = "unknown" if isinstance(error, OutcomeUnknown) else "failed"
+            self._settle([key], state, _reason(error), raw=raw)
+            self._stop_if_in_vain(key, error)
+
+    def _stop_if_in_vain(self, key: str, error: Exception) -> None:
+        """Stop a system that will say the same to every question: it lets nobody in, or is not there.
+
+        Where it never answered, what it turned down was not answered either and stays planned.
+        """
+        limit = getattr(error, "stops_after", 0)
+        if not limit:
+            return
+        self.in_vain.append(key)
+        if len(self.in_vain) < limit:
+            return
+        if isinstance(error, CallFailed) and not self.answered:
+            self._settle(self.in_vain, "planned", str(error), quietly=True)
+        self._stop(f"{self.system.name}: stopped, because it would be the same for every question: {error}")
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
         """Fail questions that were throttled to the end; stop the system when the service itself is down."""
-        self.throttled_batches += 1
         tries = self.system.limits.retries + 1
+        if isinstance(error, Unreachable):  # never sent: these stay planned
+            self._stop(f"{self.system.name}: tried {tries} times: {error}. The rest stays planned.")
+            return
+        self.throttled_batches += 1
         self._settle([key for key, _ in batch], "failed", f"throttled {tries} times: {error}")
         if self.throttled_batches >= GIVE_UP_AFTER:
             self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
 
     def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
+        """Store the raw answers, then read them: what cannot be read, or refuses in words, is not done."""
         self.recorder.ledger.finish(answers, self.recorder.clock())
-        for _, answer in answers:
-            self.recorder.listen(self.system.name, "refused" if answer.refused else "done", 1, answer.cost)
+        if answers:
+            self.answered = True
+            self.in_vain.clear()
+        system = self.system
+        read = [read_outcome(system.reader, answer, system.kind, system.parameters) for _, answer in answers]
+        self.recorder.ledger.restate(
+            (key, outcome.state, outcome.reason)
+            for (key, _), outcome in zip(answers, read, strict=True)
+            if outcome.reason
+        )
+        for (_, answer), outcome in zip(answers, read, strict=True):
+            self.recorder.listen(system.name, outcome.state, 1, answer.cost)
 
     def _settle(
         self, keys: Sequence[str], state: str, reason: str, raw: bytes | None = None, quietly: bool = False
@@ -233,36 +263,7 @@ async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
             raise end
 
 
-def _pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
-    """Return how long to wait: what the service asked for, or a growing pause; jitter keeps workers apart."""
-    asked_for = max((error.retry_after or 0.0 for error in errors), default=0.0)
-    jitter = random.Random(f"{key}{attempt}").uniform(0.5, 1.0)
-    return asked_for + jitter if asked_for else min(LONGEST_PAUSE, 2.0**attempt) * jitter
-
-
 def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, CallFailed) else f"{type(error).__name__}: {error}"
-
-
-@contextlib.contextmanager
-def _drain_on_interrupt(stopping: asyncio.Event) -> Iterator[None]:
-    """Let the first Ctrl-C finish what is in flight; the second one interrupts at once."""
-    loop = asyncio.get_running_loop()
-
-    def interrupt() -> None:
-        stopping.set()
-        loop.remove_signal_handler(signal.SIGINT)
-
-    try:
-        loop.add_signal_handler(signal.SIGINT, interrupt)
-    except (
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    ):  # not the main thread: whoever owns it handles Ctrl-C
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+    return (
+        str(error) if isinstance(error, CallFailed | OutcomeUnknown) else f"{type(error).__name__}: {error}"
+    )

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.record.ledger import Entry
-from portrayal.systems.base import Unreadable
-from portrayal.systems.readers import reader
+from portrayal.record.outcomes import outcome_of
 from portrayal.tables import RESPONSES, ROWS, check_responses
 
 # What a state of the ledger means for a reader of responses.
@@ -59,8 +58,5 @@ def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
     """Return status, reason and rows of one question."""
     if entry.answer is None or entry.state == "refused":
         return STATUS_OF_STATE[entry.state], entry.error, []
-    try:
-        rows = reader(entry.reader)(entry.answer, entry.kind, entry.parameters)
-    except Unreadable as error:
-        return "unparsable", str(error), []
-    return ("answered" if rows else "empty"), None, rows
+    outcome = outcome_of(entry)
+    return outcome.status, outcome.reason, outcome.rows

@@ -14,7 +14,7 @@ from portrayal.report.words import visible
 from portrayal.runs.audit import Audit, Chart, Finding, Measured, ReportTable
 
 # What a question came to, in the order a reader meets it: first what was answered.
-STATES = ("done", "refused", "failed", "unknown", "in_flight", "planned")
+STATES = ("done", "refused", "unreadable", "failed", "unknown", "in_flight", "planned")
 UNFINISHED = ("planned", "in_flight", "unknown")
 
 
@@ -29,7 +29,7 @@ class Section:
     findings: list[Finding]
     tables: list[ReportTable]
     systems: list[dict[str, Any]]  # one per system: name, use, kind, version, versions, parameters
-    states: pl.DataFrame  # system and the six states
+    states: pl.DataFrame  # system and the seven states
     manifest: dict[str, Any]
     anchor: str  # the section's id: the stem, or stem-2 ... for further studies of the same audit
     stimuli: pl.DataFrame | None = None  # what was shown; pictures are counted, never printed

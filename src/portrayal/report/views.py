@@ -16,10 +16,12 @@ from portrayal.report.provenance import asked, family, manifest_rows, recorded
 from portrayal.report.results import result_blocks
 from portrayal.report.section import STATES, UNFINISHED, Section, table_files
 from portrayal.report.shown import shown_view
-from portrayal.report.systems import said_simulated, simulated, system_rows
+from portrayal.report.systems import said_simulated, system_rows
 from portrayal.report.theme import dark_rules
 from portrayal.report.words import cell, listed, number, p_value, plain, plural
 from portrayal.runs.audit import Finding
+from portrayal.runs.silence import ANSWERED
+from portrayal.stats.decision import FOUND
 
 SHOWN_ROWS = 200  # of a further table; its file has them all
 OPEN_MEASURES = 6
@@ -30,6 +32,7 @@ MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
+    "unreadable": "unreadable",
     "failed": "failed",
     "unknown": "unknown",
     "in_flight": "in flight",
@@ -49,7 +52,7 @@ def page_view(
         "sections": shown,
         "unfinished": [line for section in sections if (line := unfinished(section))],
         "warned": [warning for section in sections for warning in warnings(section)],
-        "failed": [line for section in sections if (line := failed(section))],
+        "failed": [line for section in sections for line in failed(section)],
         "several": len({section.audit.stem for section in sections}) < len(sections),
         "top": 3 if len(sections) > 1 else 8,
         "facts": facts(sections),
@@ -64,12 +67,15 @@ def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any
     blocks = result_blocks(results, section.anchor, cited, {**NAMES, **section.audit.names})
     main = open_measures(blocks, [results["measure"][row] for row in sorted(cited)], section.audit.family)
     charts = [chart_view(drawing) for drawing in drawings]
+    said = [finding_view(finding, section) for finding in section.findings]
     return {
         "anchor": section.anchor,
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": [finding_view(finding, section) for finding in section.findings],
+        "findings": said,
+        "decided": _by_decision(said),
+        "main": [one for one in said if one["decision"] == FOUND or one["silent"]],
         "simulated": said_simulated(section.systems),
         "blocks": [block for block in blocks if block["name"] in main],
         "further": [block for block in blocks if block["name"] not in main],
@@ -104,15 +110,22 @@ def _first(place: int, drawn: dict[str, Any]) -> bool:
 
 
 def finding_view(finding: Finding, section: Section) -> dict[str, Any]:
-    """Return the sentence, the address of the row it speaks of, and whether that row is of a simulated system."""
-    results = section.measured.results
-    known = 0 <= finding.row < results.height
+    """Return the sentence, its decision, and the address of the row it speaks of."""
+    row = section.measured.results.row(finding.row, named=True)
     return {
         "sentence": finding.sentence,
-        "row": f"{section.anchor}-row-{finding.row + 1}" if known else "",
+        "row": f"{section.anchor}-row-{finding.row + 1}",
         "number": finding.row + 1,
-        "simulated": known and results["system"][finding.row] in simulated(section.systems),
+        "decision": row["decision"],
+        "silent": row["measure"]
+        == ANSWERED,  # nothing can be said of the system, which belongs before all else
     }
+
+
+def _by_decision(said: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Return the sentences under their decisions, in the order of the report."""
+    order = dict.fromkeys(one["decision"] for one in said)
+    return [(str(name).capitalize(), [one for one in said if one["decision"] == name]) for name in order]
 
 
 def chart_view(drawing: Drawing) -> dict[str, Any]:
@@ -188,13 +201,19 @@ def warnings(section: Section) -> list[dict[str, Any]]:
     return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
 
 
-def failed(section: Section) -> dict[str, Any] | None:
-    """Return the banner's line about questions that failed, or nothing when none did."""
-    broken = section.total("failed")
-    if not broken:
-        return None
-    sentence = f"{broken:,} of {plural(section.questions(), 'question')} failed and count as missing."
-    return {"anchor": section.anchor, "title": section.audit.title, "sentence": sentence}
+def failed(section: Section) -> list[dict[str, Any]]:
+    """Return the banner's lines about questions that failed, and about answers that cannot be read."""
+    whole = plural(section.questions(), "question")
+    told = {"failed": "failed", "unreadable": "got an answer that cannot be read"}
+    return [
+        {
+            "anchor": section.anchor,
+            "title": section.audit.title,
+            "sentence": f"{number:,} of {whole} {what} and count{'s' if number == 1 else ''} as missing.",
+        }
+        for state, what in told.items()
+        if (number := section.total(state))
+    ]
 
 
 def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:

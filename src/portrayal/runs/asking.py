@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,10 +23,15 @@ def write_questions(ledger: Ledger, work: Work) -> None:
     )
 
 
-def ask(ledger: Ledger, work: Work, listen: Listener | None = None) -> Recorder:
-    """Ask what is still planned; the recorder tells how it went."""
+def ask(
+    ledger: Ledger,
+    work: Work,
+    listen: Listener | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Recorder:
+    """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
     first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
-    recorder = Recorder(ledger, listen) if listen else Recorder(ledger)
+    recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
     with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
         _run(recorder.record(first))
     return recorder

@@ -49,8 +49,8 @@ def read_results(folder: Path | str) -> pl.DataFrame:
     >>> from portrayal import audit, example_study, read_results
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = audit(example_study(), folder, quiet=True)
-    ...     read_results(folder).select("system", "measure", "group", "n").rows()
-    [('simulated', 'eat', 'weat6', 16)]
+    ...     read_results(folder).select("system", "measure", "decision", "n").rows()
+    [('simulated', 'eat', 'not found', 16), ('simulated', 'answered', 'not tested', 32)]
     """
     return read_measured(existing_run(folder)).results
 

@@ -59,6 +59,8 @@ def _system_plan(
         asked |= {"unknown", "in_flight"}
     if study.ask_failed_again:
         asked |= {"failed"}
+    if study.ask_unreadable_again:
+        asked |= {"unreadable"}
     calls = sum(state in asked for state in known)
     return {
         "system": system.name,

@@ -1,4 +1,4 @@
-"""How far a run is: the six states of its questions, read without disturbing whoever records."""
+"""How far a run is: the seven states of its questions, read without disturbing whoever records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.record import outcomes
 from portrayal.record.ledger import STATES, Ledger
 from portrayal.runs.run import Run, existing_run, is_recording
 
@@ -17,7 +18,7 @@ def states_table(run: Run) -> pl.DataFrame:
     """
     recording = is_recording(run)
     with Ledger.reading(run.ledger) as ledger:
-        counts = ledger.counts()
+        counts = outcomes.counts(ledger)
     if not recording:
         for states in counts.values():
             states["unknown"] += states["in_flight"]
@@ -46,9 +47,9 @@ def status_text(folder: Path | str) -> str:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = record(example_study(), folder, quiet=True)
     ...     print(status_text(folder))  # doctest: +NORMALIZE_WHITESPACE
-    system     planned  in_flight  done  failed  refused  unknown  sum
-    simulated        0          0    32       0        0        0   32
-    all              0          0    32       0        0        0   32
+    system     planned  in_flight  done  refused  unreadable  failed  unknown  sum
+    simulated        0          0    32        0           0       0        0   32
+    all              0          0    32        0           0       0        0   32
     not recording
     """
     run = existing_run(folder)

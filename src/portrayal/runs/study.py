@@ -27,6 +27,7 @@ class Study(Settings):
     repeats: int = Field(default=1, ge=1)
     ask_unknown_again: bool = False  # calls that went out and never came back may be billed twice
     ask_failed_again: bool = False
+    ask_unreadable_again: bool = False  # answers not of the promised form: they came and were paid for
     systems: list[SystemSettings] = Field(min_length=1)
     family: Family = Family()
     settings: Any = None

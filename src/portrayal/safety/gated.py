@@ -19,14 +19,18 @@ from portrayal.errors import PortrayalError
 from portrayal.safety.gates import OUTCOMES, Gates, Verdict, default_gates, judge
 from portrayal.safety.generator_guard import guard_question
 from portrayal.systems.base import (
+    AccessDenied,
     Answer,
     BaseSystem,
     CallFailed,
+    NoAnswer,
+    NothingThere,
     OutcomeUnknown,
     Question,
     QuotaSpent,
     System,
     Throttled,
+    Unreachable,
     Unreadable,
 )
 from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
@@ -151,12 +155,14 @@ def says_blocked(error: Exception) -> bool:
 
 def _without_message(error: Exception) -> Exception:
     """Keep what an error proves, not what it says."""
-    for kind in (Throttled, QuotaSpent, OutcomeUnknown):
+    for kind in (Unreachable, Throttled):
         if isinstance(error, kind):
-            later = getattr(error, "retry_after", None)
-            message = f"the generator did not answer ({type(error).__name__})"
-            return Throttled(message, later) if kind is Throttled else kind(message)
-    return CallFailed(f"the generator failed ({type(error).__name__})")
+            return kind(f"the generator did not answer ({kind.__name__})", error.retry_after)
+    for silent in (QuotaSpent, NoAnswer, OutcomeUnknown):
+        if isinstance(error, silent):
+            return silent(f"the generator did not answer ({silent.__name__})")
+    known = next((kind for kind in (AccessDenied, NothingThere) if isinstance(error, kind)), CallFailed)
+    return known(f"the generator failed ({type(error).__name__})")
 
 
 def open_guarded(settings: SystemSettings, folder: Path, kind: str) -> System:

@@ -13,6 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+LARGEST_ANSWER = 16 * 1024 * 1024  # bytes; more than that is no answer
+LARGEST_IMAGE = 64 * 1024 * 1024
+KEPT_OF_LARGER = 64 * 1024
+BROKEN = "broken: "  # how the media of bytes begins that are not the answer's own; the reason follows
+
 KINDS = ("tagger", "captioner", "encoder", "ranker", "generator")
 
 
@@ -45,6 +50,16 @@ class Answer:
     refused: bool = False  # the system declined or filtered: an outcome, not an error
 
 
+def broken_answer(raw: bytes, reason: str, cost: float = 0.0) -> Answer:
+    """Return bytes that came in place of an answer (cut, damaged, too large); of what is too large only the beginning."""
+    return Answer(raw if len(raw) <= LARGEST_ANSWER else raw[:KEPT_OF_LARGER], f"{BROKEN}{reason}", cost=cost)
+
+
+def largest(kind: str) -> int:
+    """Return the most bytes an answer of this kind may have; a generator's images are looked at and never stored."""
+    return LARGEST_IMAGE if kind == "generator" else LARGEST_ANSWER
+
+
 @dataclass(frozen=True)
 class Limits:
     """How hard a system may be asked."""
@@ -54,6 +69,9 @@ class Limits:
     retries: int = 5
     timeout: float = 60.0
     price: float = 0.0  # US dollars a question, for `portrayal plan` and the progress bar
+    errors_billed: bool = (
+        True  # the service may bill what it answers with 500, 502 or 504: such a question is unknown
+    )
 
 
 @runtime_checkable
@@ -116,7 +134,7 @@ class Throttled(Exception):
 
 
 class Unreachable(Throttled):
-    """The connection was refused before anything was sent: no answer was produced, ask again."""
+    """Nothing was sent (no connection, a program not ready): no answer was produced, ask again, then leave it planned."""
 
 
 class QuotaSpent(Exception):
@@ -131,12 +149,38 @@ class CallFailed(Exception):
         self.raw = raw
 
 
+class AccessDenied(CallFailed):
+    """The service wants another key or does not let us in (401, 403): the first one stops the system."""
+
+    stops_after = 1
+
+
+class NothingThere(CallFailed):
+    """There is nothing at this address (404): the third without an answer between them stops the system."""
+
+    stops_after = 3
+
+
 class OutcomeUnknown(Exception):
-    """The question went out and nothing came back: it may have been answered and billed."""
+    """The question went out and no answer came back: it may have been answered and billed. What came is kept."""
+
+    def __init__(self, message: str, raw: bytes = b"") -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
+class NoAnswer(OutcomeUnknown):
+    """What came is no answer to the question asked; three without an answer between them stop the system."""
+
+    stops_after = 3
 
 
 class Unreadable(Exception):
     """An answer that is not of the form the system promised; its status becomes 'unparsable'."""
+
+
+class Refused(Exception):
+    """An answer that declines in words (`portrayal.systems.refusals`); its status becomes 'refused', the words the reason."""
 
 
 def question_key(system: System, question: Question) -> str:

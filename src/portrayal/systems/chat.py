@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
+from portrayal.systems.base import Refused
 from portrayal.systems.pictures import Picture, PictureLimits
+from portrayal.systems.refusals import is_refusal
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.vendor import Request, Rows, Vendor, VendorSystem, open_vendor
 from portrayal.systems.web import environment
@@ -90,12 +92,19 @@ def _anthropic_read(body: Any, kind: str) -> Rows:
 def rows_of_text(text: str, kind: str) -> Rows:
     """Read a model's words: one caption, or tags as a JSON array, a comma-separated list or a list of lines.
 
+    Raises
+    ------
+    Refused
+        When the words decline: a refusal is never split at its commas into tags.
+
     Examples
     --------
     >>> [row["tag"] for row in rows_of_text('```json\\n["woman", "tree"]\\n```', "tagger")]
     ['woman', 'tree']
     """
     text = text.strip()
+    if is_refusal(text):
+        raise Refused(text)
     if kind == "captioner":
         return [{"caption": text}] if text else []
     return [{"tag": tag, "confidence": None} for tag in _tags(text)]
@@ -142,6 +151,7 @@ OPENAI = Vendor(
     refused=_openai_refused,
     version=_openai_version,
     cost=_cost_by_tokens("prompt_tokens", "completion_tokens"),
+    errors_billed=False,
     defaults={"endpoint": "https://api.openai.com", **SHARED_DEFAULTS},
 )
 
@@ -154,6 +164,7 @@ ANTHROPIC = Vendor(
     refused=lambda body: body.get("stop_reason") == "refusal",
     version=lambda body: str(body.get("model", "")),
     cost=_cost_by_tokens("input_tokens", "output_tokens"),
+    errors_billed=False,
     defaults={"endpoint": "https://api.anthropic.com", **SHARED_DEFAULTS},
 )
 

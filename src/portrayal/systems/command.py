@@ -1,29 +1,42 @@
 """A program that speaks JSON lines as a system: `use = "command:./my_model --fast"`.
 
-The program is started once. For each question it reads one line, a JSON object with `stimulus`, `kind`,
-`content`, `hash`, `repeat` and the study's `parameters`, and writes one line: a plain answer or an envelope, see
-`portrayal.systems.plain`. What it writes to standard error is left alone. A program that ends, or stays silent
-past the time limit, after it was asked leaves an unknown: nobody can tell whether it did the work.
+The program is started once. For each question it reads one line, a JSON object with `id`, `stimulus`, `kind`,
+`content`, `hash`, `repeat` and the study's `parameters`, and writes one line: a JSON object with the same `id` beside
+`answer` (a plain answer, see `portrayal.systems.plain`), and, where it has them, `version`, `cost`, `refused` or `error`.
+An `id` is given once and never again, so that no answer can come to lie on another question.
+
+Standard output carries answers and nothing else; what the program logs goes to standard error, which is left alone. A
+line that is no answer to the question asked ends the program, and the question is unknown: nobody can tell whether the
+work was done. So is one whose program ended, or stayed silent past the time limit. The next question starts it anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import re
 import shlex
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question
-from portrayal.systems.plain import answer_in, pack_reply
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    NoAnswer,
+    OutcomeUnknown,
+    Question,
+    Unreachable,
+    Unreadable,
+)
+from portrayal.systems.plain import answer_in, decoded, is_envelope, pack_reply
+from portrayal.systems.program import LineTooLong, Program, start_program
 from portrayal.systems.settings import SystemSettings
 
 LONGEST_LINE = 64 * 1024 * 1024
+PATIENCE = 5.0  # seconds a program has to end after its input is closed
 
 
 @dataclass
@@ -31,80 +44,75 @@ class Command(BaseSystem):
     """Keeps one process and asks it one question at a time."""
 
     folder: Path = field(default_factory=Path)
-    _process: Process | None = None
+    _program: Program | None = None
+    _asked: int = 0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Write one line and read one line per question."""
         async with self._turn:
-            return [self._answer(await self._exchange(question)) for question in questions]
+            return [await self._ask_one(question) for question in questions]
 
     async def close(self) -> None:
         """Close the program's input and give it a moment to end."""
-        process, self._process = self._process, None
-        if process is None or process.returncode is not None:
-            return
-        if process.stdin:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), timeout=5)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        program, self._program = self._program, None
+        if program is not None:
+            await program.close(PATIENCE)
 
-    def _answer(self, line: bytes) -> Answer:
+    async def _ask_one(self, question: Question) -> Answer:
+        """Exchange two lines; whatever goes wrong between them ends the program, whose late words would meet the next."""
+        program = await self._running()
+        if stray := await program.stray_bytes():
+            await self._end()
+            raise Unreachable(
+                f"the program wrote what nobody asked for: {stray[:60]!r}. It was ended before the next question"
+            )
+        self._asked += 1
+        name = f"{self._asked}-{re.sub('[^0-9A-Za-z]', '', question.hash)[:12]}"
+        try:
+            line = await self._converse(program, _line(name, question, self.parameters))
+            reply = reply_to(name, line)
+        except BaseException:  # the recorder's time limit too, which cancels
+            await self._end()
+            raise
+        return self._answer(reply, line)
+
+    async def _converse(self, program: Program, line: bytes) -> bytes:
+        try:
+            await program.write(line)
+            reply = await program.read_line()
+        except OSError as error:
+            raise OutcomeUnknown(f"the program broke off: {error}") from None
+        except LineTooLong as error:
+            message = f"the program wrote a line of more than {LONGEST_LINE:,} bytes"
+            raise OutcomeUnknown(message, error.begun) from None
+        if not reply.endswith(b"\n"):
+            raise OutcomeUnknown("the program ended before it answered", reply)
+        return reply
+
+    def _answer(self, reply: Mapping[str, Any], line: bytes) -> Answer:
         """Keep the line as it was written; of a generator only the image, which the gates look at."""
-        reply = _decode(line)
         answer = pack_reply(reply, self.limits.price, line.rstrip(b"\r\n"))
         if self.kind == "generator":
             return replace(answer, raw=json.dumps(answer_in(reply)).encode())
         return answer
 
-    async def _exchange(self, question: Question) -> bytes:
-        process = await self._running()
-        try:
-            return await self._converse(process, _line(question, self.parameters))
-        except (
-            asyncio.CancelledError
-        ):  # the recorder's time limit: the late answer must not meet the next question
-            await self._abandon()
-            raise
+    async def _end(self) -> None:
+        program, self._program = self._program, None
+        if program is not None:
+            await program.kill()
 
-    async def _converse(self, process: Process, line: bytes) -> bytes:
-        if process.stdin is None or process.stdout is None:
-            raise PortrayalError(f"{self.identity!r} was started without pipes.")
-        try:
-            process.stdin.write(line)
-            await process.stdin.drain()
-            reply = await process.stdout.readline()
-        except (BrokenPipeError, ConnectionResetError, ValueError) as error:
-            await self._abandon()
-            raise OutcomeUnknown(f"the program broke off: {error}") from None
-        if not reply.endswith(b"\n"):
-            await self._abandon()
-            raise OutcomeUnknown("the program ended before it answered")
-        return reply
+    async def _running(self) -> Program:
+        if self._program is None or self._program.has_ended():
+            self._program = await self._start()
+        return self._program
 
-    async def _running(self) -> Process:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await self._start()
-        return self._process
-
-    async def _start(self) -> Process:
+    async def _start(self) -> Program:
         words = shlex.split(self.identity.removeprefix("command:"))
         try:
-            return await asyncio.create_subprocess_exec(
-                *words, stdin=PIPE, stdout=PIPE, cwd=self.folder or None, limit=LONGEST_LINE
-            )
+            return await start_program(words, self.folder, LONGEST_LINE)
         except (OSError, ValueError) as error:
             raise PortrayalError(f"cannot start {self.identity!r}: {error}.") from None
-
-    async def _abandon(self) -> None:
-        process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
 
 
 def open_system(settings: SystemSettings, folder: Path) -> Command:
@@ -121,13 +129,37 @@ def open_system(settings: SystemSettings, folder: Path) -> Command:
     return system
 
 
-def _line(question: Question, parameters: Mapping[str, Any]) -> bytes:
-    shown = {name: getattr(question, name) for name in ("stimulus", "kind", "content", "hash", "repeat")}
-    return json.dumps({**shown, "parameters": parameters}, ensure_ascii=False, default=str).encode() + b"\n"
+def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
+    """Return the reply in a line that a program wrote after it was asked the question `name`.
 
-
-def _decode(reply: bytes) -> Any:
+    Raises
+    ------
+    NoAnswer
+        When the line is no JSON object with this `id` and an answer; the line is kept.
+    """
     try:
-        return json.loads(reply)
-    except ValueError:
-        raise CallFailed(f"the program wrote a line that is not JSON: {reply[:60]!r}", reply) from None
+        reply = decoded(line)
+    except Unreadable:
+        reply = None
+    if not isinstance(reply, Mapping):
+        found = "it is no JSON object"
+    elif reply.get("id") != name:
+        found = f"its id is {str(reply['id'])[:40]!r}" if "id" in reply else "it has no id"
+    elif not is_envelope(reply):
+        found = "beside id it may have answer, version, cost, refused and error"
+    else:
+        return reply
+    raise NoAnswer(
+        f"the program wrote a line that is no answer to question {name!r}: {line[:60]!r} ({found}). It was ended. Expected"
+        f' {{"id": "{name}", "answer": ...}} and nothing else on standard output; see docs/systems.md',
+        line,
+    )
+
+
+def _line(name: str, question: Question, parameters: Mapping[str, Any]) -> bytes:
+    shown = {part: getattr(question, part) for part in ("stimulus", "kind", "content", "hash", "repeat")}
+    asked = {"id": name, **shown, "parameters": parameters}
+    try:
+        return json.dumps(asked, ensure_ascii=False, default=str).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
+        return json.dumps(asked, default=str).encode() + b"\n"

@@ -57,8 +57,8 @@ class Http(WebSystem):
             request["params"] = fill(fill_secrets(self.mapping.query), question)
         if self.mapping.method.upper() != "GET":
             request["json"] = fill(self.mapping.body, question)
-        response = await self.send(self.mapping.method.upper(), self.identity, **request)
-        return self._answer(response.content)
+        body = await self.send(self.mapping.method.upper(), self.identity, **request)
+        return self.broken(body) if body.broken else self._answer(body.content)
 
     def _answer(self, raw: bytes) -> Answer:
         try:

@@ -23,7 +23,7 @@ from typing import Any
 
 from portrayal.systems.base import Answer, CallFailed, Unreadable
 
-# A reply that is a mapping with any of these keys is an envelope around the answer itself.
+# A reply that is a mapping with any of these keys is an envelope around the answer itself; a program's has its `id` too.
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
 
 
@@ -47,7 +47,7 @@ def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answ
         When the envelope carries an `error`.
     """
     kept = _to_json(reply) if raw is None else raw
-    if not _is_envelope(reply):
+    if not is_envelope(reply):
         return Answer(kept, cost=price)
     if reply.get("error"):
         raise CallFailed(str(reply["error"]), kept)
@@ -61,11 +61,12 @@ def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answ
 
 def answer_in(reply: Any) -> Any:
     """Return the answer inside an envelope, or the reply itself where there is none."""
-    return reply.get("answer") if _is_envelope(reply) else reply
+    return reply.get("answer") if is_envelope(reply) else reply
 
 
-def _is_envelope(reply: Any) -> bool:
-    return isinstance(reply, Mapping) and bool(reply) and set(reply) <= ENVELOPE
+def is_envelope(reply: Any) -> bool:
+    """Whether a reply is an envelope: only its keys, and one at least beside `id`."""
+    return isinstance(reply, Mapping) and bool(set(reply) - {"id"}) and set(reply) <= {*ENVELOPE, "id"}
 
 
 def _cost(value: Any, price: float) -> float:
@@ -108,7 +109,9 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
     try:
         rows = _READERS[kind](value)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError):
-        raise Unreadable(f"a {kind} cannot answer {_short(value)}; see portrayal.systems.plain") from None
+        raise Unreadable(
+            f"{'an' if kind == 'encoder' else 'a'} {kind} cannot answer {_short(value)}; see portrayal.systems.plain"
+        ) from None
     return rows
 
 

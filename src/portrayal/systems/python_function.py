@@ -3,7 +3,8 @@
 The function takes a text (for images: the path) and gives a plain answer, see `portrayal.systems.plain`.
 If it takes a parameter named `question` it gets the whole question; keyword parameters come from the
 study's `parameters`. Coroutine functions are awaited; others run in a thread. It is called once at a time unless
-the study sets a concurrency: few functions are safe to call twice at once.
+the study sets a concurrency: few functions are safe to call twice at once. A call past its time limit cannot be ended, only
+left behind; its thread keeps its place among the `concurrency` threads there may be, so that they never pile up.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.base import Answer, BaseSystem, Question, Unreachable
 from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
 
@@ -32,6 +33,7 @@ class PythonFunction(BaseSystem):
 
     folder: Path = field(default_factory=Path)
     _function: Callable[..., Any] | None = None
+    _calls: list[Future[Any]] = field(default_factory=list, repr=False, compare=False)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Call the function once per question."""
@@ -42,7 +44,22 @@ class PythonFunction(BaseSystem):
         shown = question if "question" in inspect.signature(function).parameters else question.content
         if inspect.iscoroutinefunction(function):
             return await function(shown, **self.parameters)
-        return await _in_thread(partial(function, shown, **self.parameters))
+        return await self._in_thread(partial(function, shown, **self.parameters))
+
+    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+        """Call in a thread of its own, unless those left behind by earlier calls take every place."""
+        self._calls = [earlier for earlier in self._calls if not earlier.done()]
+        if len(self._calls) >= self.limits.concurrency:
+            raise Unreachable(
+                f"{len(self._calls)} earlier calls of the function are past their time limit and still running; at most"
+                f" {self.limits.concurrency} may run at once"
+            )
+        answer: Future[Any] = Future()
+        answer.set_running_or_notify_cancel()  # whoever stops waiting cannot cancel it: it has begun
+        # A daemon ends with the process: one past its time limit must not keep it alive.
+        threading.Thread(target=_answer_with, args=(answer, call), daemon=True).start()
+        self._calls.append(answer)
+        return await asyncio.wrap_future(answer)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
@@ -55,19 +72,11 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     return system
 
 
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    """Call in a thread that ends with the process: one past its time limit must not keep it alive."""
-    answer: Future[Any] = Future()
-    answer.set_running_or_notify_cancel()  # whoever stops waiting cannot cancel it: it has begun
-
-    def run() -> None:
-        try:
-            answer.set_result(call())
-        except Exception as error:
-            answer.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await asyncio.wrap_future(answer)
+def _answer_with(answer: Future[Any], call: Callable[[], Any]) -> None:
+    try:
+        answer.set_result(call())
+    except BaseException as error:  # also SystemExit: a function that ends its thread has not answered
+        answer.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
 
 
 def _find(use: str, folder: Path) -> Callable[..., Any]:

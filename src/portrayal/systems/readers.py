@@ -2,7 +2,8 @@
 
 A system says which reader fits its answers (`System.reader`), and the ledger keeps the name beside each question.
 A reader takes the answer, the kind of system and the parameters it was asked with, and returns rows of the kind
-(`portrayal.tables.ROWS`); it raises `Unreadable` where the answer is not of the promised form.
+(`portrayal.tables.ROWS`); it raises `Unreadable` where the answer is not of the promised form. A captioner's words are then held
+against the phrases of refusals, whatever reader they came through.
 
 The reader of a package that plugs in is named `module:function`, and is looked up only if that package is
 installed as a plug-in (entry point `portrayal.systems`).
@@ -17,7 +18,8 @@ from importlib.metadata import entry_points
 from typing import Any, TypeAlias
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, System
+from portrayal.systems.base import Answer, Refused, System
+from portrayal.systems.refusals import is_refusal
 
 Rows: TypeAlias = list[dict[str, Any]]
 Reader: TypeAlias = Callable[[Answer, str, Mapping[str, Any]], Rows]
@@ -51,7 +53,29 @@ def reader(name: str) -> Reader:
 
 def read_answer(system: System, answer: Answer) -> Rows:
     """Read an answer of this system; an empty list says that it had nothing to say."""
-    return reader(system.reader)(answer, system.kind, system.parameters)
+    return read_rows(system.reader, answer, system.kind, system.parameters)
+
+
+def read_rows(name: str, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Rows:
+    """Read an answer with the reader of this name.
+
+    Raises
+    ------
+    Unreadable
+        When the answer is not of the promised form.
+    Refused
+        When it declines in words: for a captioner that gives several captions, when all of them do.
+    """
+    rows = reader(name)(answer, kind, parameters)
+    return _without_refusals(rows) if kind == "captioner" else rows
+
+
+def _without_refusals(rows: Rows) -> Rows:
+    """Leave out captions that decline; where none is left the answer is a refusal."""
+    said = [row for row in rows if not is_refusal(str(row.get("caption") or ""))]
+    if rows and not said:
+        raise Refused(str(rows[0]["caption"]))
+    return said
 
 
 def _plugged_in(name: str) -> str:

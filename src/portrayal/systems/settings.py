@@ -30,12 +30,14 @@ class LimitSettings(Settings):
     per_second: float | None = Field(default=None, gt=0)
     retries: int = Field(default=5, ge=0)
     timeout: float = Field(default=60.0, gt=0)
-    price: float | None = Field(default=None, ge=0)
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    errors_billed: bool | None = None
 
-    def limits(self, price: float = 0.0) -> Limits:
-        """Return the limits, with the system's own price where the study names none."""
+    def limits(self, price: float = 0.0, errors_billed: bool = True) -> Limits:
+        """Return the limits, with the system's own price and habit of billing where the study names none."""
         values = self.model_dump()
         values["price"] = price if self.price is None else self.price
+        values["errors_billed"] = errors_billed if self.errors_billed is None else self.errors_billed
         return Limits(**values)
 
 
@@ -57,7 +59,9 @@ class SystemSettings(Settings):
         """Return the parameters as a system's own settings; an error names the system."""
         return validate(own, self.parameters, f"parameters of system {self.name!r}")
 
-    def fields(self, identity: str, *, price: float = 0.0, **own: Any) -> dict[str, Any]:
+    def fields(
+        self, identity: str, *, price: float = 0.0, errors_billed: bool = True, **own: Any
+    ) -> dict[str, Any]:
         """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
 
         Parameters
@@ -66,6 +70,8 @@ class SystemSettings(Settings):
             What tells this system from another in the ledger's key.
         price
             US dollars a question, where the study names no price of its own.
+        errors_billed
+            Whether the service may bill what it answers with a server error, where the study does not say.
         own
             What the system says itself whatever the study says, such as its kind.
         """
@@ -75,7 +81,7 @@ class SystemSettings(Settings):
             "identity": identity,
             "version": self.version,
             "parameters": self.parameters,
-            "limits": self.limits.limits(price),
+            "limits": self.limits.limits(price, errors_billed),
             **own,
         }
 

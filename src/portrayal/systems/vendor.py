@@ -51,6 +51,7 @@ class Vendor:
     refused: Callable[[Any], bool] = lambda body: False
     cost: Callable[[Any, Mapping[str, Any]], float] = lambda body, parameters: 0.0
     price: float = 0.0  # US dollars a call
+    errors_billed: bool = True  # unless it says that it does not bill what it answers with a server error
 
     def read_answer(self, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Rows:
         """Read the vendor's JSON into rows."""
@@ -82,8 +83,8 @@ class VendorSystem(WebSystem):
 
     async def _ask_one(self, question: Question) -> Answer:
         request = self._vendor.request(fit_picture(question, self._vendor.limits), self.parameters, self.kind)
-        response = await self.send(request.method, request.url, **request.more)
-        return self._answer(response.content)
+        body = await self.send(request.method, request.url, **request.more)
+        return self.broken(body) if body.broken else self._answer(body.content)
 
     def _answer(self, raw: bytes) -> Answer:
         """Look for errors inside the 200, then keep the bytes as they came."""
@@ -109,7 +110,17 @@ class VendorSystem(WebSystem):
         if question.stimulus not in self._answers:
             return CallFailed("no recorded answer for this stimulus")
         body = self._answers[question.stimulus]
-        return Answer(json.dumps(body, ensure_ascii=False).encode(), version=self._vendor.version(body))
+        raw = json.dumps(body, ensure_ascii=False).encode()
+        try:
+            return Answer(raw, version=self._vendor.version(body), refused=self._vendor.refused(body))
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            AttributeError,
+        ):  # reading it will say what is wrong
+            return Answer(raw)
 
 
 def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> VendorSystem:
@@ -128,6 +139,7 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
         **settings.fields(
             f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
             price=vendor.price,
+            errors_billed=vendor.errors_billed,
             kind=kind,
             parameters=parameters,
         ),

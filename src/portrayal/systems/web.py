@@ -1,15 +1,14 @@
-"""One HTTP call and what its outcome proves: answered, asked too fast, out of quota, failed, or unknown.
+"""One HTTP call: sent once, its answer taken within a size, and its outcome told by what it proves.
 
 All systems behind HTTP share this. The rule: ask again only where it is proven that no answer was
-produced. A refused connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing.
+produced. No connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing. What a status proves is
+in `portrayal.systems.status`, what a closed connection proves in `portrayal.systems.connection`.
 """
 
 from __future__ import annotations
 
-import email.utils
 import os
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,17 +16,22 @@ from typing import Any
 import httpx2
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import BaseSystem, CallFailed, OutcomeUnknown, QuotaSpent, Throttled, Unreachable
-
-# What vendors write when an account is empty rather than busy: waiting will not help.
-QUOTA_WORDS = (
-    "insufficient_quota",
-    "quota exceeded",
-    "quotaexceeded",
-    "billing",
-    "credit balance",
-    "payment required",
+from portrayal.systems.base import (
+    Answer,
+    BaseSystem,
+    CallFailed,
+    Limits,
+    OutcomeUnknown,
+    Unreachable,
+    broken_answer,
+    largest,
 )
+from portrayal.systems.connection import NeverRead, causes, watch, why_unreachable
+from portrayal.systems.status import error_for
+from portrayal.systems.wire import UNDERSTOOD, Body, gather, unpacked
+
+TRIES_TO_CONNECT = 3  # connections opened for one question that nobody read
+
 SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
 SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
 
@@ -39,11 +43,15 @@ class WebSystem(BaseSystem):
     remote: bool = True
     _client: httpx2.AsyncClient | None = None
 
-    async def send(self, method: str, url: str, **request: Any) -> httpx2.Response:
+    async def send(self, method: str, url: str, **request: Any) -> Body:
         """Send one request, as `send` does."""
         if self._client is None:
-            self._client = httpx2.AsyncClient(timeout=self.limits.timeout)
-        return await send(self._client, method, url, **request)
+            self._client = open_client(self.limits)
+        return await send(self._client, method, url, largest(self.kind), self.limits.errors_billed, **request)
+
+    def broken(self, body: Body) -> Answer:
+        """Return a body that is not the answer's own as an answer that cannot be read."""
+        return broken_answer(body.content, body.broken, self.limits.price)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -52,8 +60,33 @@ class WebSystem(BaseSystem):
             self._client = None
 
 
-async def send(client: httpx2.AsyncClient, method: str, url: str, **request: Any) -> httpx2.Response:
-    """Send one request and return its answer if the service accepted it.
+def open_client(limits: Limits) -> httpx2.AsyncClient:
+    """Open a client whose connections are watched; connecting gets less time than the question, whose limit must not meet it."""
+    timeout = httpx2.Timeout(limits.timeout, connect=connecting_time(limits.timeout), pool=None)
+    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=limits.concurrency)
+    return watch(httpx2.AsyncClient(timeout=timeout, limits=sockets, headers={"accept-encoding": UNDERSTOOD}))
+
+
+def connecting_time(timeout: float) -> float:
+    """Return the seconds that a connection, and then its encryption, may take."""
+    return min(10.0, 0.4 * timeout)
+
+
+async def send(
+    client: httpx2.AsyncClient, method: str, url: str, most: int, errors_billed: bool = True, **request: Any
+) -> Body:
+    """Send one request and return the body of its answer if the service accepted it.
+
+    A connection that was closed before the request was read is opened again at once.
+
+    Parameters
+    ----------
+    client, method, url, request
+        As the HTTP client takes them.
+    most
+        The most bytes an answer may have.
+    errors_billed
+        Whether the service may bill what it answers with a server error.
 
     Raises
     ------
@@ -64,55 +97,65 @@ async def send(client: httpx2.AsyncClient, method: str, url: str, **request: Any
     CallFailed
         The service said no; its body is kept.
     OutcomeUnknown
-        The question went out and no whole answer came back.
+        The question went out and no whole answer came back; what came is kept.
     """
+    auth = request.pop("auth", None)
+    prepared = _prepared(client, method, url, request)
+    for attempt in range(TRIES_TO_CONNECT):
+        try:
+            return await _exchange(client, prepared, most, errors_billed, auth)
+        except httpx2.ConnectError as error:
+            again = any(isinstance(cause, NeverRead) for cause in causes(error))
+            if not again or attempt + 1 == TRIES_TO_CONNECT:
+                raise _unreachable(client, prepared, error) from None
+        except (httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
+            raise _unreachable(client, prepared, error) from None
+    raise AssertionError("the loop returns or raises")
+
+
+def _prepared(
+    client: httpx2.AsyncClient, method: str, url: str, request: Mapping[str, Any]
+) -> httpx2.Request:
     try:
-        response = await client.request(method, url, **request)
-    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-        raise Unreachable(f"cannot connect: {type(error).__name__}") from None
-    except (httpx2.TimeoutException, httpx2.TransportError) as error:
-        raise OutcomeUnknown(f"sent, but no whole answer came back: {type(error).__name__}") from None
-    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        return client.build_request(method, url, **request)
+    except httpx2.InvalidURL as error:
         raise PortrayalError(f"{url!r} is not an address that can be asked: {error}.") from None
-    _raise_for(response)
-    return response
+    except (UnicodeError, TypeError, ValueError) as error:  # nothing was sent; the words may hold a key
+        raise CallFailed(f"the question cannot be written as a request ({type(error).__name__})") from None
 
 
-def _raise_for(response: httpx2.Response) -> None:
-    status, body = response.status_code, response.content
-    if 200 <= status < 300:
-        return
-    said = f"HTTP {status}: {body[:200].decode(errors='replace')}"
-    if status == 402 or (status in (403, 429) and _speaks_of_quota(body)):
-        raise QuotaSpent(said)
-    if status in (429, 503, 529):  # 529: overloaded, as Anthropic says it
-        raise Throttled(said, retry_after(response.headers))
-    raise CallFailed(said, body)
-
-
-def _speaks_of_quota(body: bytes) -> bool:
-    text = body[:2000].decode(errors="replace").lower()
-    return any(word in text for word in QUOTA_WORDS)
-
-
-def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Read `retry-after-ms` and `Retry-After` (seconds or a date) as seconds from now.
-
-    Examples
-    --------
-    >>> retry_after({"retry-after": "7"})
-    7.0
-    """
-    if headers.get("retry-after-ms", "").isdigit():
-        return int(headers["retry-after-ms"]) / 1000
-    text = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
+async def _exchange(
+    client: httpx2.AsyncClient, request: httpx2.Request, most: int, errors_billed: bool, auth: Any
+) -> Body:
+    came = bytearray()
     try:
-        when = email.utils.parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, when.timestamp() - (time.time() if now is None else now))
+        response = await client.send(request, stream=True, auth=auth)
+        try:
+            whole = await gather(response.aiter_raw(), most, came)
+        finally:
+            await response.aclose()
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError):
+        raise
+    except httpx2.UnsupportedProtocol as error:
+        raise PortrayalError(f"{str(request.url)!r} is not an address that can be asked: {error}.") from None
+    except httpx2.LocalProtocolError:  # nothing was sent; the words may hold a key
+        raise PortrayalError(
+            "a header holds what HTTP does not allow, such as a line break in a key."
+        ) from None
+    except httpx2.HTTPError as error:
+        words = f"sent, but no whole answer came back: {type(error).__name__}"
+        raise OutcomeUnknown(words, bytes(came)) from None
+    body = Body(bytes(came), f"it is larger than {most:,} bytes")
+    if whole:
+        body = unpacked(bytes(came), response.headers.get("content-encoding", ""), most)
+    refusal = error_for(response.status_code, response.headers, body.content, errors_billed)
+    if refusal is not None:
+        raise refusal
+    return body
+
+
+def _unreachable(client: httpx2.AsyncClient, request: httpx2.Request, error: Exception) -> Unreachable:
+    return Unreachable(why_unreachable(error, request.url.netloc.decode(), client.timeout.connect or 0.0))
 
 
 def fill_secrets(headers: Mapping[str, str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from typing import Any
 from portrayal.systems.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.pictures import Picture, PictureLimits
 from portrayal.systems.settings import SystemSettings
+from portrayal.systems.status import SOON
 from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
 from portrayal.systems.web import environment
 
@@ -42,7 +43,7 @@ def _check(body: Any) -> None:
         return
     message = f"error {error.get('code')} inside the answer: {error.get('message', '')}"
     if error.get("code") == UNAVAILABLE or (
-        error.get("code") == RESOURCE_EXHAUSTED and "minute" in message.lower()
+        error.get("code") == RESOURCE_EXHAUSTED and SOON.search(message.lower())
     ):
         raise Throttled(message)
     if error.get("code") == RESOURCE_EXHAUSTED:

@@ -15,6 +15,7 @@ from typing import Any
 
 from portrayal.errors import MissingExtra, PortrayalError, nearest
 from portrayal.systems.base import (
+    AccessDenied,
     Answer,
     BaseSystem,
     CallFailed,
@@ -31,6 +32,7 @@ from portrayal.systems.settings import SystemSettings
 LIMITS = PictureLimits(5_242_880, least_side=80, most_side=10_000, formats=("JPEG", "PNG"))
 LATER = ("ThrottlingException", "ProvisionedThroughputExceededException", "ServiceUnavailable")
 QUOTA = ("LimitExceededException", "ServiceQuotaExceededException")
+DENIED = ("AccessDeniedException", "UnrecognizedClientException", "InvalidSignatureException")
 DEFAULTS = {"most_labels": 100, "least_confidence": 0.0, "region": None, "endpoint": None}
 PRICE = 0.001
 
@@ -62,7 +64,9 @@ def _client(parameters: Any, timeout: float) -> Any:
         from botocore.config import Config
     except ImportError:
         raise MissingExtra("Amazon Rekognition", "aws") from None
-    config = Config(retries={"total_max_attempts": 1}, read_timeout=timeout, connect_timeout=timeout)
+    config = Config(
+        retries={"total_max_attempts": 1}, read_timeout=timeout, connect_timeout=min(10.0, 0.4 * timeout)
+    )
     try:
         return boto3.client(
             "rekognition",
@@ -102,7 +106,10 @@ def _error_for(error: Any) -> Exception:
         return Throttled(message)
     if code in QUOTA:
         return QuotaSpent(message)
-    return CallFailed(message, json.dumps(error.response, default=str).encode())
+    raw = json.dumps(error.response, default=str).encode()
+    if status in (500, 502, 504):
+        return OutcomeUnknown(message, raw)
+    return AccessDenied(message, raw) if status in (401, 403) or code in DENIED else CallFailed(message, raw)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> Rekognition:

@@ -20,7 +20,7 @@ from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence
-from portrayal.tables import check_responses
+from portrayal.tables import ANSWERED, check_responses
 from portrayal.text.direction import Direction, find_direction
 from portrayal.text.space import WordSpace
 
@@ -169,7 +169,7 @@ def _fault(run: pl.DataFrame, history: History) -> str:
 
 def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
     """Return the queries whose first asking was answered, with a list or with an empty one."""
-    said = pl.col("status").is_in(["answered", "empty"])
+    said = pl.col("status").is_in(ANSWERED)
     return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
 
 

@@ -1,0 +1,137 @@
+"""The one rule of decision, by hand."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from portrayal.stats.decision import (
+    CONSTANT,
+    DESCRIBED,
+    FOUND,
+    NO_ANSWERS,
+    NO_INTERVAL,
+    NOT_FOUND,
+    NOT_MEASURABLE,
+    NOT_TESTED,
+    OUTSIDE,
+    decide,
+)
+from portrayal.tables import results
+
+CLEAR = {"system": "a", "measure": "gap", "value": 0.3, "low": 0.1, "high": 0.5, "p": 0.001, "n": 40}
+
+
+def decided(*rows: dict, measures=("gap",), **further) -> pl.DataFrame:
+    return decide(
+        results([{**CLEAR, **row} for row in rows], facets=(), audit="contexts"), measures, **further
+    )
+
+
+def verdict(row: dict, **further) -> tuple[str, str | None]:
+    return decided(row, **further).select("decision", "reason").row(0)
+
+
+def test_found_needs_the_family_the_corrected_p_and_a_clear_interval() -> None:
+    assert verdict({}) == (FOUND, None)
+    assert verdict({"measure": "other"}) == (NOT_TESTED, OUTSIDE)
+    assert verdict({"family": "exploratory"}) == (NOT_TESTED, OUTSIDE)
+    assert verdict({"p": 0.06}) == (NOT_FOUND, None)
+    assert verdict({"low": -0.01}) == (NOT_FOUND, None)
+    assert verdict({"low": None}) == (NOT_TESTED, NO_INTERVAL)
+    assert verdict({"measure": "other", "p": None}) == (NOT_TESTED, DESCRIBED)
+
+
+def test_the_null_is_where_the_row_says() -> None:
+    assert verdict({"value": 1.3, "low": 0.9, "high": 1.9, "null": 1.0})[0] == NOT_FOUND
+    assert verdict({"value": 1.3, "low": 1.1, "high": 1.9, "null": 1.0})[0] == FOUND
+    assert (
+        verdict({"value": 0.003, "low": 0.001, "high": 0.004, "null": 0.005, "p": 0.0001})[0] == FOUND
+    )  # below it
+
+
+def test_the_family_is_corrected_over_all_systems() -> None:
+    # Holm over four: .01 x 4 = .04 is found, .02 x 3 = .06 is not, nor is what follows.
+    table = decided({"p": 0.01}, {"p": 0.02, "system": "b"}, {"p": 0.03}, {"p": 0.04, "system": "b"})
+    assert table["p_adjusted"].round(10).to_list() == [0.04, 0.06, 0.06, 0.06]
+    assert table["decision"].to_list() == [FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND]
+    assert table["family"].to_list() == ["confirmatory"] * 4
+
+
+def test_a_constant_is_not_tested_though_rounding_gave_it_a_p() -> None:
+    rounding = {"value": 2e-17, "low": 1e-17, "high": 3e-17, "p": 0.0023}
+    assert verdict(rounding) == (NOT_TESTED, CONSTANT)
+    # It is not counted in the family either.
+    assert decided(rounding, {"p": 0.04})["p_adjusted"].to_list() == [None, 0.04]
+
+
+def test_no_answers_cannot_be_measured_and_what_a_measure_says_beforehand_holds() -> None:
+    assert verdict({"value": None, "p": None, "n": 0}) == (NOT_MEASURABLE, NO_ANSWERS)
+    assert verdict({"value": None, "p": None, "n": 2, "note": "two people"}) == (NOT_TESTED, "two people")
+    failed = {"decision": NOT_MEASURABLE, "reason": "the change of faces failed its check"}
+    assert verdict(failed) == (NOT_MEASURABLE, "the change of faces failed its check")
+
+
+def test_a_silent_system_has_nothing_found_and_counts_for_nothing() -> None:
+    table = decided({"p": 0.04}, {"system": "dead"}, silent={"dead": "it answered none of 9 questions"})
+    assert table["decision"].to_list() == [FOUND, NOT_MEASURABLE]
+    assert table["reason"].to_list() == [None, "it answered none of 9 questions"]
+
+
+def test_a_test_that_could_never_reach_the_level_is_not_tested_and_leaves_the_family() -> None:
+    # Floor .03: with two such tests the correction needs .025, so neither could be found. Alone one could.
+    pair = decided({"p": 0.03, "p_floor": 0.03}, {"p": 0.03, "p_floor": 0.03})
+    assert pair["decision"].to_list() == [NOT_TESTED] * 2
+    assert (
+        pair["reason"][0] == "so few units that the smallest p possible is .030, too large for the correction"
+    )
+    assert verdict({"p": 0.03, "p_floor": 0.03})[0] == FOUND
+    # Tarone: the one that could never be found does not count against the other.
+    mixed = decided({"p": 0.04}, {"p": 0.2, "p_floor": 0.2})
+    assert mixed["decision"].to_list() == [FOUND, NOT_TESTED]
+    assert mixed["p_adjusted"].to_list() == [0.04, None]
+
+
+def test_rows_of_the_same_people_are_flipped_together() -> None:
+    people = [str(person) for person in range(8)]
+    differences = pl.concat(
+        pl.DataFrame({"row": [row] * 8, "unit": people, "difference": values})
+        for row, values in enumerate(
+            ([0.3] * 8, [0.1, -0.1] * 4)
+        )  # flipped, the second reaches the first's statistic
+    )
+    table = decided({"p": 0.5}, {"value": 0.0, "low": -0.1, "high": 0.1}, differences=differences)
+    assert table["p"][0] == 2 / 256
+    assert table["decision"].to_list() == [FOUND, NOT_FOUND]
+    # Beside two tests by Holm each part has the level in proportion to its tests: half of it here.
+    beside = decided(
+        {}, {"p": 0.004}, {"p": 0.5}, {"p": 0.5}, differences=differences.with_columns(row=pl.col("row") * 2)
+    )
+    assert beside["p_adjusted"][0] == pytest.approx(
+        2 * 4 / 256
+    )  # two patterns each of the two columns, all of one sign
+    assert beside["p_adjusted"][1] == pytest.approx(2 * 2 * 0.004)
+
+
+def test_people_in_whom_nothing_differs_are_not_tested() -> None:
+    differences = pl.DataFrame({"row": [0] * 4, "unit": list("abcd"), "difference": [0.0] * 4})
+    assert verdict({"value": 0.0, "low": -0.4, "high": 0.4}, differences=differences) == (
+        NOT_TESTED,
+        CONSTANT,
+    )
+
+
+def test_what_was_not_found_says_what_would_have_been() -> None:
+    # One test: (1.96 + 0.8416) x 0.1 with a standard error of 0.1.
+    table = decided({"value": 0.1, "low": 0.1 - 0.196, "high": 0.1 + 0.196, "p": 0.3}, {})
+    z = 2.2414  # of .05 / (2 x 2)
+    assert table["detectable"][0] == pytest.approx((z + 0.8416) * 0.1, rel=1e-3)
+    assert table["detectable"][1] is None
+
+
+def test_benjamini_hochberg_and_none_are_kept() -> None:
+    assert decided({"p": 0.03}, {"p": 0.04}, method="benjamini-hochberg")["p_adjusted"].to_list() == [
+        0.04,
+        0.04,
+    ]
+    assert decided({"p": 0.03}, {"p": 0.04}, method="none")["p_adjusted"].to_list() == [0.03, 0.04]

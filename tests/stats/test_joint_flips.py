@@ -1,0 +1,89 @@
+"""Joint sign flips against brute force, and what they promise with few people."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from portrayal.stats.joint_flips import flip_jointly
+
+
+def brute(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Westfall and Young's algorithm 2.8 spelt out: every pattern of signs, the largest of a test and all weaker ones."""
+    table = np.nan_to_num(differences)
+    scale = np.sqrt((table**2).sum(0))
+    observed = np.abs(table.sum(0)) / scale
+    patterns = [np.abs(np.array(signs) @ table) / scale for signs in product((1, -1), repeat=len(table))]
+    order = sorted(range(len(observed)), key=lambda test: -observed[test])
+    alone = np.array(
+        [np.mean([one[t] >= observed[t] - 1e-9 for one in patterns]) for t in range(len(observed))]
+    )
+    adjusted, before = np.zeros(len(observed)), 0.0
+    for place, test in enumerate(order):
+        reached = np.mean(
+            [max(one[rest] for rest in order[place:]) >= observed[test] - 1e-9 for one in patterns]
+        )
+        before = max(before, float(reached))
+        adjusted[test] = before
+    return alone, adjusted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_p_and_corrected_p_equal_every_pattern_counted(seed: int) -> None:
+    differences = np.random.default_rng(seed).normal(0.6, 1, (7, 4))
+    differences[2, 1] = np.nan  # a person without this test
+    alone, adjusted = brute(differences)
+    found = flip_jointly(differences)
+    np.testing.assert_allclose(found.p, alone)
+    np.testing.assert_allclose(found.adjusted, adjusted)
+
+
+def test_eight_people_who_all_differ_alike_reach_two_in_256_beside_any_number_of_tests() -> None:
+    rng = np.random.default_rng(0)
+    differences = np.column_stack([np.ones(8), rng.normal(size=(8, 50))])
+    found = flip_jointly(differences)
+    assert found.p[0] == found.adjusted[0] == 2 / 256  # Holm over 51 tests would give .4
+    assert found.floor[0] == 2 / 256
+
+
+def test_a_test_in_which_nobody_differs_has_no_p() -> None:
+    found = flip_jointly(np.column_stack([np.zeros(6), np.arange(1.0, 7.0)]))
+    assert np.isnan(found.p[0])
+    assert np.isnan(found.adjusted[0])
+    assert found.p[1] == 2 / 64
+
+
+def test_only_people_who_differ_count_for_the_smallest_p_possible() -> None:
+    assert flip_jointly(np.array([[1.0], [2.0], [0.0], [np.nan]])).floor[0] == 0.5
+
+
+def test_beyond_the_exact_size_the_sample_is_seeded_and_never_gives_zero() -> None:
+    differences = np.random.default_rng(1).normal(3, 1, (40, 3))
+    one, other = flip_jointly(differences, 0), flip_jointly(differences, 0)
+    np.testing.assert_array_equal(one.p, other.p)
+    assert (one.p == 1 / 10_000).all()
+
+
+def test_without_any_effect_one_in_twenty_sets_of_tests_has_a_corrected_p_under_the_level() -> None:
+    rng = np.random.default_rng(0)
+    alarms = sum(np.nanmin(flip_jointly(rng.normal(size=(9, 12))).adjusted) < 0.05 for _ in range(400))
+    assert alarms <= 33  # of 400 at 5%: 20 expected, 33 is the 99.8th percentile
+
+
+def test_no_tests_give_nothing() -> None:
+    assert len(flip_jointly(np.zeros((5, 0))).p) == 0
+
+
+def test_one_sided_flips_look_above_zero_only() -> None:
+    # Five people who all differ by more than 0: 1 of 32 patterns, and all the other way every pattern reaches it.
+    rng = np.random.default_rng(2)
+    differences = np.abs(rng.normal(size=(5, 2))) * [1, -1]
+    found = flip_jointly(differences, one_sided=True)
+    assert found.p.tolist() == [1 / 32, 1.0]
+    assert found.floor.tolist() == [1 / 32, 1 / 32]
+    # By hand: patterns whose larger statistic reaches the first test's.
+    scaled = differences / np.sqrt((differences**2).sum(0))
+    sums = [np.array(signs) @ scaled for signs in product((1, -1), repeat=5)]
+    assert found.adjusted[0] == np.mean([one.max() >= scaled[:, 0].sum() - 1e-9 for one in sums])
