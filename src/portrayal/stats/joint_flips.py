@@ -19,8 +19,8 @@ import numpy as np
 
 EXACT = 14  # people up to whom every pattern of signs is counted
 DRAWS = 9_999
-AT_ONCE = 2_000_000  # numbers held in memory together
-KEPT = 2_000_000  # numbers of a sample that is kept for the next test
+AT_ONCE = 4_000_000  # numbers held in memory together
+KEPT = 4_000_000  # numbers of a sample that is kept for the next test
 SAME = 1e-9  # of a statistic: the same numbers added in another order
 
 

@@ -9,6 +9,7 @@ from portrayal.audits.search.findings import VALIDITY, findings
 from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.audits.search.leanings import groups
 from portrayal.audits.search.measure import FAMILY, measure
+from portrayal.audits.search.power import say_power
 from portrayal.audits.search.report_tables import tables
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.runs.audit import Audit
@@ -30,5 +31,6 @@ AUDIT = Audit(
     shows="queries that lean {group}",
     inputs=inputs,
     tables=tables,
+    power=say_power,
     demo=(Path(__file__).parent / "studies" / "search.toml",),
 )

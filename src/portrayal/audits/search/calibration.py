@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.gsr import relative_gsr
@@ -20,11 +21,11 @@ from portrayal.audits.search.measures.slope import Slope
 from portrayal.audits.search.phantoms import HALF, LENGTH, Phantoms, world
 from portrayal.runs.calibration import Calibration
 from portrayal.stats.joint_flips import flip_jointly
+from portrayal.stats.multiplicity import LEVEL
 
 PLANTED = 0.1  # of the order of Table 2's 0.09 to 0.16
 SIZES = (10, 30, 83, 250)  # queries; 83 and 250 are TIME's and Robust04's
 NAMED = 83  # queries whose power is the headline figure
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,22 @@ def _condition(size: int, slope: float, runs: int, seed: int) -> dict[str, Any]:
 
 def simulate(size: int, slope: float, rng: np.random.Generator) -> Measured:
     """Make one phantom collection and measure its two systems against the perfect one."""
-    phantoms = Phantoms((slope, 0.0), rng)
-    for question in range(size):
-        phantoms.ask(question)
-    history, scores = _history(phantoms), dict(zip(world().words, world().scores[0].tolist(), strict=True))
-    lists: dict[str, Any] = {str(place): (one, False) for place, one in enumerate(_named(phantoms))}
-    tables = score_many(history, {**lists, "perfect": (_relevant(phantoms), True)}, scores)
+    tables = phantom_tables(size, (slope, 0.0), rng)
     seed = int(rng.integers(2**31))
-    slopes = [relative_gsr(tables[name], tables["perfect"], seed).difference for name in lists]
+    slopes = [relative_gsr(tables[name], tables["perfect"], seed).difference for name in ("0", "1")]
     flipped = flip_jointly(np.column_stack([slope.influence for slope in slopes]), seed)
     clear = [not slope.low <= 0 <= slope.high for slope in slopes]
     return Measured(slopes, [p < LEVEL and out for p, out in zip(flipped.adjusted, clear, strict=True)])
+
+
+def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator) -> dict[str, pl.DataFrame]:
+    """Return the scored queries of one phantom collection: of the perfect system, and of one system for each effect ("0", "1" ...)."""
+    phantoms = Phantoms(effects, rng)
+    for question in range(size):
+        phantoms.ask(question)
+    scores = dict(zip(world().words, world().scores[0].tolist(), strict=True))
+    lists: dict[str, Any] = {str(place): (one, False) for place, one in enumerate(_named(phantoms))}
+    return score_many(_history(phantoms), {**lists, "perfect": (_relevant(phantoms), True)}, scores)
 
 
 def _history(phantoms: Phantoms) -> History:

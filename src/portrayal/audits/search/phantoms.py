@@ -18,11 +18,12 @@ from string import ascii_lowercase
 import numpy as np
 
 HALF = 150  # words of each half of the vocabulary
-LENGTH = 30  # words of a document
+LENGTH = 24  # words of a document
 BASELINE = 0.1  # the perfect system's slope, of the order of Table 2's
-PULL = 0.5  # of a system's own documents, for each unit of the query's genderedness
+PULL = 0.3  # of a system's own documents, for each unit of the query's genderedness
 LEAST = 0.02  # the same for a query that is not gendered
-FRESH = 0.5  # share of a list that the judgments do not call relevant
+RELEVANT = (2, 8)  # documents of a query, at least and at most
+FRESH = 0.75  # share of a list that the judgments do not call relevant
 APART = 0.03  # spread of a word's score from one ruler to the other
 
 
@@ -58,7 +59,9 @@ class Phantoms:
         """Add a question in all its wordings, its relevant documents, and what each system answers."""
         asked = self.rng.permutation(2 * HALF)[: self.rng.integers(1, 4)]
         gender = float(world().scores[0][asked].mean())
-        relevant = self._documents(asked, BASELINE * gender, 0.0, int(self.rng.integers(2, 12)))
+        relevant = self._documents(
+            asked, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True))
+        )
         pools = [self._pool(asked, gender, effect, relevant) for effect in self.effects]
         for wording in range(wordings):
             query = f"q{question}-{wording}"
@@ -81,8 +84,9 @@ class Phantoms:
         The query's own words are never drawn, since the measure would leave them out. A pull goes no further than words of
         one half alone could, and as far the other way.
         """
-        places = np.arange(2 * HALF)
-        sides = [np.setdiff1d(half, asked, assume_unique=True) for half in (places[:HALF], places[HALF:])]
+        free = np.ones(2 * HALF, dtype=bool)
+        free[asked] = False
+        sides = [np.flatnonzero(free[:HALF]), np.flatnonzero(free[HALF:]) + HALF]
         high, low = (float(world().scores[0][side].mean()) for side in sides)
         room = max(min(high - wanted, wanted - low), 0.0)
         share = (wanted + np.clip(pull, -room, room) - low) / (high - low)
