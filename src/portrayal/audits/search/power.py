@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.slope import FEWEST, fit_with_error, quantile
+from portrayal.audits.search.measures.slope import FEWEST, fit_with_error, parts_of_slope, quantile
 from portrayal.audits.search.phantoms import BASELINE, FRESH, LEAST, LENGTH, PULL, RELEVANT, world
 from portrayal.runs.study import Study
 from portrayal.stats.joint_flips import flip_jointly
@@ -97,9 +97,5 @@ def _finds(bank: Bank, queries: int, tests: int, rng: np.random.Generator) -> bo
     if abs(found.slope) <= quantile(x, units) * found.error:
         return False
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
-    columns = [_influence(x, y), *(_influence(x, bank.null[drawn] * sign) for sign in signs)]
+    columns = [parts_of_slope(x, y), *(parts_of_slope(x, bank.null[drawn] * sign) for sign in signs)]
     return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)
-
-
-def _influence(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return (x - x.mean()) * (y - np.median(y))
