@@ -42,11 +42,19 @@ app.add_typer(faces_app, name="faces")
 parts_app = typer.Typer(cls=_Commands, help="The packages that carry weights and data.", no_args_is_help=True)
 app.add_typer(parts_app, name="parts")
 
+UNANSWERED = 3  # the exit code where a system answered nothing
 STOPPED = "stopped; run the same command again to go on"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
 RunFolder = Annotated[
     Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")
+]
+Again = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Ask questions of this state once more: failed, unknown (which may be billed twice) or unreadable.",
+        metavar="STATE",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 
@@ -65,11 +73,14 @@ def demo(
 def audit(
     study: StudyFile,
     out: Annotated[Path | None, typer.Option(help="The run folder; runs/NAME by default.")] = None,
+    again: Again = None,
     quiet: Quiet = False,
 ) -> None:
     """Record, measure and report a study; goes on where an earlier try stopped."""
     with _resumable():
-        typer.echo(portrayal.audit(study, out, quiet, _say))
+        page = portrayal.audit(study, out, quiet, _say, again or ())
+        typer.echo(page)
+        _exit_if_unanswered(page.parent)
 
 
 @app.command()
@@ -79,14 +90,15 @@ def plan(study: StudyFile) -> None:
 
 
 @app.command()
-def record(run: RunFolder, quiet: Quiet = False) -> None:
+def record(run: RunFolder, again: Again = None, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
     with _resumable():
-        recorded = portrayal.record_again(run, quiet)
+        recorded = portrayal.record_again(run, quiet, again or ())
         _say(recorded.messages)
         status(run)
         if recorded.interrupted:
             raise KeyboardInterrupt(recorded.signal)
+        _exit_if_unanswered(run)
 
 
 @app.command()
@@ -246,6 +258,15 @@ def _resumable() -> Iterator[None]:
         _say([STOPPED])
         number = next(iter(stop.args), 0) or signal.SIGINT
         raise typer.Exit(128 + int(number)) from None
+
+
+def _exit_if_unanswered(folder: Path) -> None:
+    """End with a code of its own when a system answered nothing: what is reported then is no audit of it."""
+    from portrayal.runs.run import existing_run
+    from portrayal.runs.unanswered import unanswered
+
+    if unanswered(existing_run(folder)):
+        raise typer.Exit(UNANSWERED)
 
 
 def _fail(message: str) -> None:

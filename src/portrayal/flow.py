@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import portrayal
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name, nearest
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
@@ -34,6 +34,7 @@ from portrayal.runs.run import Run, default_folder, existing_run, locked, replac
 from portrayal.runs.silence import DIFFERENCE, measure_silence, silent_in, silent_systems, with_counts
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
+from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.stats.decision import NOT_MEASURABLE, decide
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
@@ -56,7 +57,7 @@ class Recorded:
     """What a recording came to."""
 
     run: Run
-    messages: Sequence[str]  # why a system was stopped early
+    messages: Sequence[str]  # why a system was stopped early, or answered nothing
     interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
     signal: int = 0  # the signal that interrupted it
 
@@ -66,6 +67,7 @@ def audit(
     out: Path | str | None = None,
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
+    again: Sequence[str] = (),
 ) -> Path:
     """Record, measure and report a study; what was recorded before is kept.
 
@@ -80,7 +82,9 @@ def audit(
     quiet
         Show no progress bar.
     say
-        Told why a system was stopped early.
+        Told why a system was stopped early or answered nothing.
+    again
+        States whose questions are asked once more: 'failed', 'unknown' (which may be billed twice), 'unreadable'.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def audit(
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
     with locked(run):
-        recorded = _record(study, run, quiet, Path(study_file))
+        recorded = _record(study, run, quiet, Path(study_file), again)
         say(recorded.messages)
         if recorded.interrupted:
             raise KeyboardInterrupt(recorded.signal)
@@ -139,7 +143,7 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
         return _record(study, run, quiet, Path(study_file))
 
 
-def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
+def record_again(folder: Path | str, quiet: bool = False, again: Sequence[str] = ()) -> Recorded:
     """Go on recording a run from the study it keeps.
 
     Parameters
@@ -148,6 +152,8 @@ def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
         The run.
     quiet
         Show no progress bar.
+    again
+        States whose questions are asked once more: 'failed', 'unknown' (which may be billed twice), 'unreadable'.
 
     Returns
     -------
@@ -166,7 +172,7 @@ def record_again(folder: Path | str, quiet: bool = False) -> Recorded:
     run = existing_run(folder)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        return _record(_study_of(run), run, quiet, run.study)
+        return _record(_study_of(run), run, quiet, run.study, again)
 
 
 def measure(folder: Path | str) -> Measured:
@@ -337,7 +343,9 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     return write_report(Path(out) if out else runs[0].folder, sections, title or sections[0].study_name)
 
 
-def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
+def _record(study: Study, run: Run, quiet: bool, study_file: Path, again: Sequence[str] = ()) -> Recorded:
+    for state in again:
+        check_name(state, AGAIN, "state that is asked again")
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
     refuse_without_consent(work)
@@ -348,26 +356,26 @@ def _record(study: Study, run: Run, quiet: bool, study_file: Path) -> Recorded:
         stimuli.write_parquet(part)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
-        _prepare(ledger, study, work)
+        _prepare(ledger, study, work, again)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         recorder = _ask(ledger, work, quiet)
     write_manifest(run, study, stimuli)
-    return Recorded(run, recorder.messages, recorder.stopping.is_set(), recorder.signal)
+    interrupted = recorder.stopping.is_set()
+    messages = recorder.messages if interrupted else with_unanswered(recorder.messages, unanswered(run))
+    return Recorded(run, messages, interrupted, recorder.signal)
 
 
-def _prepare(ledger: Ledger, study: Study, work: Work) -> None:
+def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> None:
     """Write the intents, and decide what of earlier waves is asked again."""
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
     put_right(ledger)
-    if study.ask_unknown_again:
-        ledger.ask_again("unknown")
-    if study.ask_failed_again:
-        ledger.ask_again("failed")
-    if study.ask_unreadable_again:
+    wanted = {state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")}
+    if "unreadable" in wanted:
         find_unreadable(ledger)
-        ledger.ask_again("unreadable")
+    for state in wanted:
+        ledger.ask_again(state)
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:

@@ -268,6 +268,15 @@ class Ledger:
             (limit,),
         ).fetchall()
 
+    def commonest_error(self, system: str) -> str | None:
+        """Return the reason that most of a system's questions without an answer have."""
+        row = self._connection.execute(
+            "SELECT error FROM questions WHERE current AND system = ? AND error IS NOT NULL"
+            " GROUP BY error ORDER BY count(*) DESC, error LIMIT 1",
+            (system,),
+        ).fetchone()
+        return row[0] if row else None
+
     def begin_wave(self, now: float, portrayal: str) -> int:
         """Note that a process begins to record."""
         with self._transaction() as connection:

@@ -9,6 +9,7 @@ import polars as pl
 from portrayal.record import outcomes
 from portrayal.record.ledger import STATES, Ledger
 from portrayal.runs.run import Run, existing_run, is_recording
+from portrayal.runs.unanswered import asking_again
 
 
 def states_table(run: Run) -> pl.DataFrame:
@@ -55,13 +56,15 @@ def status_text(folder: Path | str) -> str:
     run = existing_run(folder)
     table = states_table(run)
     width = max([len("system"), *(len(name) for name in table["system"])])
-    total = {"system": "all", **{state: int(table[state].sum()) for state in STATES}}
+    totals = {state: int(table[state].sum()) for state in STATES}
     lines = [_line("system", [*STATES, "sum"], width)]
-    for row in [*table.iter_rows(named=True), total]:
+    for row in [*table.iter_rows(named=True), {"system": "all", **totals}]:
         numbers = [row[state] for state in STATES]
         lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
-    lines.append("recording now" if is_recording(run) else "not recording")
-    return "\n".join([*lines, *_reasons(run)])
+    recording = is_recording(run)
+    lines.append("recording now" if recording else "not recording")
+    command = "" if recording else asking_again(run, totals)
+    return "\n".join([*lines, *_reasons(run), *([f"ask again: {command}"] if command else [])])
 
 
 def _line(name: str, cells: list[str], width: int) -> str:
