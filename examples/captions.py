@@ -31,8 +31,9 @@ def main() -> None:
     for captions, stage in ((human, HUMAN_CAPTIONS), (system, SYSTEM_CAPTIONS)):
         stages = stages.with_system(*read_captions(captions, stage, images))
     found = measure_system(stages, "example", Options(permutations=99, bootstraps=20))
+    described = pl.col("versus").is_null() & (pl.col("measure") == pl.col("quantity"))
     rows = all_rows([found]).filter((pl.col("system") == "example") & (pl.col("value") > 0))
-    for row in rows.filter(pl.col("contrast").is_null()).iter_rows(named=True):
+    for row in rows.filter(described).iter_rows(named=True):
         print(
             f"{row['harm']}: {row['quantity']}, {row['group']}: {row['value']:.2f} of {row['n']} ({row['bound']})"
         )

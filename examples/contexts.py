@@ -35,8 +35,9 @@ def main() -> None:
     results = answer_questions(pictures, Design(factors=("gender",), stereotypes=stereotypes))
     shown = results.filter(pl.col("measure").is_in(["congruence", "gender_f1_overall", "inferred_count"]))
     for row in shown.iter_rows(named=True):
+        about = " ".join(filter(None, (row["place"], row["inferred"])))
         print(
-            f"{row['measure']:18} {row['group']:22} {row['value']:6.2f} ({row['low']:.2f} to {row['high']:.2f}), n = {row['n']}"
+            f"{row['measure']:18} {about:22} {row['value']:6.2f} ({row['low']:.2f} to {row['high']:.2f}), n = {row['n']}"
         )
 
 

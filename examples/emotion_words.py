@@ -21,15 +21,18 @@ def main(path: str) -> None:
         f"{captions.height:,} captions of {captions['stimulus'].n_unique()} photographs, per 1,000 captions:"
     )
     for row in table.filter(pl.col("measure") == "emotion_words").iter_rows(named=True):
-        print(f"  {row['group']:<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
-    print("as often for objectified as for nonobjectified individuals:")
-    for row in table.filter(pl.col("measure") == "emotion_word_ratio").iter_rows(named=True):
-        print(
-            f"  {row['group']:<34} {row['value']:7.4f}  ({row['low']:.4f} to {row['high']:.4f}), p = {row['p']:.3f}"
-        )
+        print(f"  {cell(row):<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
+    print("fewer for objectified than for nonobjectified individuals:")
+    for row in table.filter(pl.col("measure") == "emotion_word_difference").iter_rows(named=True):
+        ends = f"({row['low']:.1f} to {row['high']:.1f}), p = {row['p']:.3f}"
+        print(f"  {cell(row):<34} {row['value']:7.1f}  {ends}")
     print("words of an emotion for a neutral face, per 1,000 captions:")
     for row in table.filter(pl.col("measure") == "false_mention").iter_rows(named=True):
-        print(f"  {row['group']:<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
+        print(f"  {cell(row):<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
+
+
+def cell(row: dict) -> str:
+    return ", ".join(filter(None, [row["emotion"], row["intensity"], row["group"]]))
 
 
 if __name__ == "__main__":

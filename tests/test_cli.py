@@ -85,7 +85,7 @@ BAD_STUDIES: list[tuple[str, dict[str, Any], str]] = [
     ("unknown audit", {"top": ""}, "no audit 'asociations'. Did you mean 'associations'?"),
     ("empty list", {"sets": FOUR_SETS.replace('x = ["a", "b"]', "x = []")}, "empty"),
     ("listed twice", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "a"]')}, "twice"),
-    ("one left", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "zebra"]')}, "1 of 2 stimuli left in X"),
+    ("one left", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "zebra"]')}, "has 1 of 2 a and zebra left"),
     ("no recording", {"use": "replay:none.csv", "parameters": ""}, "no recording at"),
     ("wrong column", {"use": "replay:wrong.csv", "parameters": ""}, "wrong.csv lacks column"),
     ("no function", {"use": "python:nowhere_at_all:f", "parameters": ""}, "cannot import 'nowhere_at_all'"),

@@ -36,7 +36,7 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
-from portrayal.stats.decision import decide
+from portrayal.stats.decision import NOT_MEASURABLE, decide
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
         checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
     )
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
-    family = [*_family(study, stem, measured.results), DIFFERENCE]
+    family = [*_family(study, stem, rows), DIFFERENCE]
     silent = silent_systems(checked.responses)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
     return replace(measured, results=check_results(with_counts(decided, checked.responses)))
@@ -288,6 +288,10 @@ def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
     """Return the measures corrected together; a misspelt one must not go uncorrected."""
     if study.family.measures is None:
         return stem.family
+    if (
+        NOT_MEASURABLE in results["decision"]
+    ):  # a measure may be absent for that, and is not known to be misspelt
+        return study.family.measures
     known = sorted({*results["measure"].drop_nulls(), *stem.family})
     for name in study.family.measures:
         if name not in known:

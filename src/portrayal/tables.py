@@ -225,9 +225,7 @@ def facets(results: pl.DataFrame) -> list[str]:
     return [name for name in results.columns if name not in RESULTS]
 
 
-def results(
-    rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = ("contrast",), **columns: Any
-) -> pl.DataFrame:
+def results(rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = (), **columns: Any) -> pl.DataFrame:
     """Build a Results table from dicts; columns left out are null, unknown columns are refused.
 
     `facets` are further columns of text: a place, a stage, an axis. `columns` hold for every row that does not say

@@ -51,7 +51,7 @@ def test_the_good_study_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (None, "no vector file at"),
         (GOOD.replace("c 2 1 2", "c 2 nan 2"), "NaN or infinity in the vector of 'c'"),
         (GOOD.replace("c 2 1 2", "c 2 1"), "line 3 has 2 numbers where others have 3"),
-        (GOOD.replace("c 2 1 2\n", ""), "test 't' has 1 of 2 stimuli left in Y"),
+        (GOOD.replace("c 2 1 2\n", ""), "has 1 of 2 c and d left. A test needs two on a side"),
         ("\x00\x01", "cannot be read as text vectors"),
     ],
 )

@@ -149,7 +149,7 @@ def write_counterfactuals(folder: Path) -> None:
     (folder / "shares.csv").write_text("occupation,share\nnurse,0.1\nengineer,0.9\n")
     (folder / "study.toml").write_text(
         'name = "moved"\naudit = "counterfactuals"\n[[systems]]\nname = "mine"\nuse = "replay:tags.csv"\n'
-        '[counterfactuals]\nseries = "series"\nsource = "drawn"\nconsent = "generated"\nage = "30-39"\nshares = "shares.csv"\ndraws = 99\n'
+        '[counterfactuals]\nseries = "series"\nsource = "drawn"\nconsent = "generated"\nage = "30-39"\nshares = "shares.csv"\n'
     )
 
 

@@ -17,6 +17,7 @@ CLUSTER = {"woman": "feminine", "man": "masculine", "neutral": "neutral"}
 PLACE_TAG = {"F1": "Wedding Dress", "F2": "crib", "F3": "Cooktop", "F4": "kindergarten", "M1": "garage", "M2": "chef's kitchen",
              "M3": "Pub", "M4": "university"}  # fmt: skip
 PLACE_TAG["M2"] = "restaurant kitchen"
+MEASURES = ("inferred_count", "gender_f1", "recognised")
 CONTRADICTORY = {
     ("Microsoft", "F1", "any"),
     ("Amazon", "M3", "N"),
@@ -51,7 +52,8 @@ def responses(system: str, name: str, tags: list[str]) -> list[dict]:
     ]
 
 
-def run(stimuli: list[dict], answers: list[dict]) -> dict[tuple[str, str, str], float]:
+def run(stimuli: list[dict], answers: list[dict]) -> dict[tuple[str, str, str, str], float]:
+    """Return the values by system, measure, place, and inferred gender or depicted group."""
     schema = {"context": pl.String, "background": pl.String}
     pictures = describe_pictures(
         pl.DataFrame(stimuli, schema_overrides=schema).unique("stimulus"),
@@ -60,11 +62,10 @@ def run(stimuli: list[dict], answers: list[dict]) -> dict[tuple[str, str, str], 
         load_context_tags(),
     )
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
-    found = answer_questions(
-        pictures, Design(stereotypes=stereotypes, factors=("gender",), mixed=False, shuffles=9)
-    )
+    found = answer_questions(pictures, Design(stereotypes=stereotypes, factors=("gender",), mixed=False))
     return {
-        (row["system"], row["measure"], row["group"]): row["value"] for row in found.iter_rows(named=True)
+        (row["system"], row["measure"], row["place"], row["inferred"] or row["group"]): row["value"]
+        for row in found.filter(pl.col("measure").is_in(MEASURES)).iter_rows(named=True)
     }
 
 
@@ -95,9 +96,9 @@ def test_table_seven_exactly(shared, tables_seven_and_nine):
         women, men, neutral = (
             published.filter(tagger=tagger, condition=condition).select("women", "men", "neutral").row(0)
         )
-        assert found[tagger, "inferred_count", f"{condition} | feminine"] == women
-        assert found[tagger, "inferred_count", f"{condition} | masculine"] == men
-        assert found[tagger, "inferred_count", f"{condition} | neutral"] == neutral
+        assert found[tagger, "inferred_count", condition, "feminine"] == women
+        assert found[tagger, "inferred_count", condition, "masculine"] == men
+        assert found[tagger, "inferred_count", condition, "neutral"] == neutral
 
 
 def test_table_nine_to_two_decimals(shared, tables_seven_and_nine):
@@ -108,7 +109,7 @@ def test_table_nine_to_two_decimals(shared, tables_seven_and_nine):
             printed = float(
                 published.filter(tagger=tagger, condition=condition, depicted_gender=group)["f1"][0]
             )
-            value = found[tagger, "gender_f1", f"{condition} | {group}"]
+            value = found[tagger, "gender_f1", condition, group]
             assert abs(value - printed) <= 0.005 + 1e-9, (tagger, condition, group, value)
 
 
@@ -144,7 +145,7 @@ def test_table_eight_marginals_and_conditionals(table_eight):
     for tagger, context, given, probability in printed.iter_rows():
         if (tagger, context, given) in CONTRADICTORY:
             continue
-        value = found[tagger, "recognised", f"{context} | {name[given]}"]
+        value = found[tagger, "recognised", context, name[given]]
         if probability is None:
             assert value is None
         else:
@@ -156,5 +157,5 @@ def test_table_eight_marginals_and_conditionals(table_eight):
 def test_table_nine_prints_na_under_ten_percent(table_eight):
     # Imagga recognised the wedding shop in 3 of 597 pictures.
     _, found = table_eight
-    assert found["Imagga", "gender_f1", "F1 | women"] is None
-    assert 0 < found["Amazon", "gender_f1", "F1 | women"] <= 1
+    assert found["Imagga", "gender_f1", "F1", "women"] is None
+    assert 0 < found["Amazon", "gender_f1", "F1", "women"] <= 1

@@ -41,10 +41,7 @@ def reference_slopes(space, direction, make, words, discount):
     history = make_history(collection, discount=discount)
     scores = word_scores(space, direction, history)
     lists = {name: lists_of(reference_run(collection, name, words)) for name in REFERENCES}
-    return {
-        name: search.gsr(score_history(history, lists[name], scores), draws=10, shuffles=9).value
-        for name in REFERENCES
-    }
+    return {name: search.gsr(score_history(history, lists[name], scores)).value for name in REFERENCES}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -143,12 +140,12 @@ def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
     history, searchable = make_history(collection), Searchable(collection)
     scores = word_scores(*ruler("glove"), history)
     perfect = score_history(history, search.perfect_lists(history), scores, shared=True)
-    assert search.gsr(perfect, draws=200, shuffles=99).value == pytest.approx(0.085, abs=0.02)
+    assert search.gsr(perfect).value == pytest.approx(0.085, abs=0.02)
     above = {}
     for name in ("bm25", "qlm", "add", "si"):
         run = rank(collection, make_ranker(name, searchable), 100)
         table = score_history(history, lists_of(run), scores)
-        above[name] = search.relative_gsr(table, perfect, draws=500, shuffles=999)
+        above[name] = search.relative_gsr(table, perfect)
     for lexical in ("bm25", "qlm"):
         assert abs(above[lexical].difference.value) < 0.03
         assert above[lexical].difference.low < 0 < above[lexical].difference.high

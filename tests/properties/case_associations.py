@@ -13,6 +13,12 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
 
+AXES = {
+    "women's names and men's names": "men's names and women's names",
+    "physical illness and mental illness": "mental illness and physical illness",
+    "the arts and mathematics": "mathematics and the arts",
+}
+
 
 def case() -> tuple[Study, Evidence]:
     """Return a study and what was recorded for it; one word has no vector."""
@@ -24,7 +30,6 @@ def case() -> tuple[Study, Evidence]:
             "associations": {
                 "alternative": "two-sided",  # so that p stays when two sides are named the other way round
                 "tests": ["weat6", "weat9"],
-                "subsets": 2,
                 "test": [
                     {
                         "name": "paired",
@@ -66,6 +71,11 @@ def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
 
 def told_back(results: pl.DataFrame) -> pl.DataFrame:
     """Return results with X and Y where they were: d has the other sign."""
-    sides = r"^(.*?) - (.*?): (.*)$"
-    turned = pl.col("contrast").str.replace(sides, "$2 - $1: $3")
-    return results.with_columns(turned, value=-pl.col("value"), low=-pl.col("high"), high=-pl.col("low"))
+    # Silence names the worse served side first, whichever it is called; it has no attribute.
+    of_tests = pl.col("attribute").is_not_null()
+    turned = {"value": -pl.col("value"), "low": -pl.col("high"), "high": -pl.col("low"),
+              "group": pl.col("versus"), "versus": pl.col("group")}  # fmt: skip
+    axis = pl.col("axis").replace(AXES)
+    return results.with_columns(
+        axis, **{name: pl.when(of_tests).then(new).otherwise(pl.col(name)) for name, new in turned.items()}
+    )

@@ -15,6 +15,13 @@ from portrayal.runs.study_file import make_study
 
 TAGS = ["person", "nurse", "engineer", "smile", "hair", "beard", "portrait"]
 
+ENDS = [
+    "made more feminine",
+    "made more masculine",
+    "made closer to the pole White",
+    "made closer to the pole Black",
+]
+
 
 def case() -> tuple[Study, Evidence]:
     """Return a study and random tags that follow the value a little; one step of each tagger failed."""
@@ -23,7 +30,7 @@ def case() -> tuple[Study, Evidence]:
             "name": "properties",
             "audit": "counterfactuals",
             "systems": [{"name": "first", "use": "replay:a.csv"}, {"name": "second", "use": "replay:b.csv"}],
-            "counterfactuals": {"series": "made-elsewhere", "draws": 199},
+            "counterfactuals": {"series": "made-elsewhere"},
         }
     )
     stimuli = pl.DataFrame(
@@ -74,4 +81,5 @@ def told_back(results: pl.DataFrame) -> pl.DataFrame:
         for name, other in (("value", "value"), ("low", "high"), ("high", "low"))
     }
     flips = pl.col("measure").replace({"flip_comes": "flip_goes", "flip_goes": "flip_comes"})
-    return results.with_columns(flips, **changed)
+    names = dict(zip(ENDS, [ENDS[1], ENDS[0], ENDS[3], ENDS[2]], strict=True))
+    return results.with_columns(flips, pl.col("group", "versus").replace(names), **changed)

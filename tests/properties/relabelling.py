@@ -5,19 +5,16 @@ The new names stand in another order in the alphabet, so code that goes by the o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 import polars as pl
 
-# How contrasts are written, and what becomes of an estimate when its two sides are named the other way round.
-TURNS: dict[re.Pattern[str], Callable[[float], float | None]] = {
-    re.compile(r" - | minus "): lambda end: -end,
-    re.compile(r" / "): lambda end: 1 / end if end else None,
-    re.compile(r" and "): lambda end: end,
-}
-COUNTS = ("object types",)  # units without a sign, whatever the contrast
-TEXTS = ("group", "contrast")
+# Units without a sign, whatever the contrast.
+COUNTS = (
+    "object types",
+    "summed squared differences of shares",
+    "change of the summed squared differences of shares",
+)
 KEPT = ("audit", "system", "measure", "decision", "family")
 RATIOS = ("ratio",)  # units of contrasts that are quotients
 
@@ -36,27 +33,18 @@ def facing_one_way(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _turned(row: dict) -> dict:
-    if row["versus"] not in (None, "the others") and row["group"] > row["versus"]:
-        turn = (lambda end: 1 / end if end else None) if row["unit"] in RATIOS else (lambda end: -end)
-        return {**row, **_ends(row, turn), "group": row["versus"], "versus": row["group"]}
-    for column in (name for name in TEXTS if name in row):
-        for between, turn in TURNS.items():
-            place, _, said = (row[column] or "").rpartition(": ")
-            sides = between.split(said)
-            if len(sides) == 2 and sides[0] > sides[1]:
-                ends = _ends(row, turn)
-                said = ": ".join(filter(None, [place, f"{sides[1]}{between.search(said)[0]}{sides[0]}"]))
-                group = sides[1] if row["group"] == sides[0] else row["group"]
-                return {**row, **ends, "group": group, column: said}
-    return row
+    if (
+        None in (row["group"], row["versus"])
+        or row["versus"] == "the others"
+        or row["group"] <= row["versus"]
+    ):
+        return row
+    turn = (lambda end: 1 / end if end else None) if row["unit"] in RATIOS else (lambda end: -end)
+    return {**row, **_ends(row, turn), "group": row["versus"], "versus": row["group"]}
 
 
 def _ends(row: dict, turn: Callable[[float], float | None]) -> dict:
     if row["unit"] in COUNTS:
         return {}
     value, low, high = (None if row[name] is None else turn(row[name]) for name in ("value", "low", "high"))
-    return (
-        {"value": value, "low": low, "high": high}
-        if turn(2.0) == 2.0
-        else {"value": value, "low": high, "high": low}
-    )
+    return {"value": value, "low": high, "high": low}

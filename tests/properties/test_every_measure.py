@@ -24,7 +24,7 @@ from portrayal.runs.audit import Evidence, Measured
 from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.runs.silence import ANSWERED, DIFFERENCE, UNANSWERED
 from portrayal.runs.study import Study
-from portrayal.stats.decision import DECISIONS
+from portrayal.stats.decision import DECISIONS, NOT_MEASURABLE
 from portrayal.tables import RESPONSES, RESULTS, check_results, facets
 from properties.relabelling import facing_one_way
 
@@ -128,16 +128,23 @@ def test_adding_a_system_changes_no_other(name: str) -> None:
 
 @every_audit
 def test_the_same_answer_recorded_twice_is_refused_or_changes_nothing(name: str) -> None:
-    """One vector and one document a rank: a second is refused. Tags and labels are sets: it changes nothing.
+    """One vector is an answer, a second is refused; a document at two ranks makes its system not measurable; tags are sets.
 
     A captioner may say the same twice, which cannot be told from being recorded twice: then `n` counts more captions, and
     the upper end of a rate of 0, which goes by `n`, is lower.
     """
     _, evidence, measured = case(name)
     twice, kind = pl.concat([evidence.responses, evidence.responses]), get_audit(name).kind
-    if kind in ("encoder", "ranker"):
-        with pytest.raises(PortrayalError, match=r"two vectors|twice"):
+    if kind == "encoder":
+        with pytest.raises(PortrayalError, match="two vectors"):
             measured_again(name, responses=twice)
+    elif kind == "ranker":
+        found = measured_again(name, responses=twice)
+        spoilt = found.filter(
+            pl.col("system").is_in(evidence.responses["system"]), pl.col("reason").str.contains("twice")
+        )
+        assert set(spoilt["system"]) == set(evidence.responses["system"])
+        assert set(spoilt["decision"]) == {NOT_MEASURABLE}
     else:
         more = ("n", "high", *OF_THE_FAMILY) if kind == "captioner" else ()
         same_numbers(measured_again(name, responses=twice), measured.results, but=more)

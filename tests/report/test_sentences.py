@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from portrayal.report.sentences import Claim, counted, figures, say, written
@@ -21,10 +23,10 @@ ROW = {
 }  # fmt: skip
 
 
-def said(*rows: dict, **more) -> list[str]:
+def said(*rows: dict, claim: Claim = CLAIM, **more) -> list[str]:
     table = results([{**ROW, **row} for row in rows], facets=("place",), audit="captions")
     measured = Measured(decide(table, ["gap"]), **more)
-    return [finding.sentence for finding in say(measured, {"gap": CLAIM})]
+    return [finding.sentence for finding in say(measured, {"gap": claim})]
 
 
 def test_what_was_found_says_who_is_harmed_and_by_how_much() -> None:
@@ -39,6 +41,20 @@ def test_the_other_sign_turns_the_sentence_round() -> None:
     assert found[0].startswith(
         "A leaves out man people more often than woman people: −12.0 percentage points"
     )
+
+
+def test_a_turned_claim_is_told_from_the_other_side_with_the_other_signs() -> None:
+    turned = replace(CLAIM, negative=None, turned=True)
+    assert said({"value": -0.12, "low": -0.17, "high": -0.08}, claim=turned) == [
+        "A leaves out man people more often than woman people: 12.0 percentage points"
+        " (95% interval 8.0 to 17.0, 40 people, adjusted p = .001)."
+    ]
+
+
+def test_a_single_row_is_named_where_the_claim_asks_for_it() -> None:
+    for row in ({"low": -0.08, "p": 0.3}, {"value": 0.0, "low": 0.0, "high": 0.0}):
+        (plain,), (named,) = said(row), said(row, claim=replace(CLAIM, always_where=True))
+        assert plain.replace("than of another:", "than of another (the kitchen):") == named
 
 
 def test_what_was_not_found_says_what_would_have_been() -> None:
@@ -56,6 +72,25 @@ def test_several_that_were_not_found_share_a_sentence_that_names_the_nearest() -
     ]
     (sentence,) = said(*rows)
     assert "in 3 tests (a bar, a gym and a shop); the nearest in a gym: 12 percentage points" in sentence
+
+
+def test_several_rows_may_be_asked_in_other_words_than_one() -> None:
+    claim = replace(CLAIM, asks="leaves out {group} people in {place}", several="leaves out people")
+    rows = [{**ROW, "p": p, "low": -0.1, "place": place} for p, place in ((0.5, "a bar"), (0.2, "a gym"))]
+    for kept, begin in (
+        (rows, "A leaves out people in 2 tests (a bar and a gym);"),
+        (rows[:1], "A leaves out woman people in a bar: "),
+    ):
+        table = decide(results(kept, facets=("place",), audit="captions"), ["gap"])
+        (finding,) = say(Measured(table), {"gap": claim})
+        assert finding.sentence.startswith(f"It was not found that {begin}")
+
+
+def test_a_row_that_says_so_is_one_sided_in_words() -> None:
+    assert figures({**ROW, "p_adjusted": 0.003, "sided": "one-sided"}).endswith(
+        "one-sided adjusted p = .003)"
+    )
+    assert figures({**ROW, "p_adjusted": 0.003, "sided": None}).endswith("40 people, adjusted p = .003)")
 
 
 def test_what_was_not_tested_or_cannot_be_measured_says_why() -> None:

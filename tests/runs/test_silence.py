@@ -108,3 +108,52 @@ def test_a_question_with_many_rows_counts_once_and_rows_get_their_systems_counts
         results([{"system": "a", "measure": "m", "value": 1.0, "n": 1}], facets=(), audit="contexts"), many
     )
     assert table.select("n_answered", "n_refused").row(0) == (1, 1)
+
+
+def seen_twice(people: int, lost: int) -> pl.DataFrame:
+    """Return the difference for people seen at both ends of an axis, of whom some are refused at the high one."""
+    shown = [(f"{person} {end}", end, f"{person}") for person in range(people) for end in ("low", "high")]
+    statuses = {
+        name: "refused" if end == "high" and int(person) < lost else "answered" for name, end, person in shown
+    }
+    groups = pl.DataFrame(
+        [(name, "the cue", end, person) for name, end, person in shown],
+        schema=["stimulus", "axis", "group", "unit"], orient="row",
+    )  # fmt: skip
+    return measure_silence(answers(statuses), groups, "counterfactuals")
+
+
+def test_somebody_seen_at_both_ends_counts_once_and_is_their_own_comparison() -> None:
+    gap = seen_twice(12, 9).filter(pl.col("measure") == "unanswered_difference").row(0, named=True)
+    assert (gap["group"], gap["versus"], gap["value"], gap["n"]) == ("high", "low", 0.75, 12)
+    # Nine differences of 1 and three of 0: squares 9 x .25^2 + 3 x .75^2 = 2.25, and .75^2 for one person more without an effect.
+    # The error is sqrt(12 / 11 x 2.8125) / 12 = .14597, t(11) = 2.20099.
+    assert gap["low"] == pytest.approx(0.75 - 2.20099 * 0.14597, abs=5e-5)
+    assert gap["high"] == 1.0
+    assert gap["p"] < 0.01
+
+
+def test_an_axis_on_which_nothing_was_lost_has_no_rows() -> None:
+    statuses = {"a": "answered", "b": "answered", "c": "failed"}
+    groups = pl.DataFrame(
+        {"stimulus": ["a", "b"], "axis": "gender", "group": ["woman", "man"], "unit": ["a", "b"]}
+    )
+    table = measure_silence(answers(statuses), groups, "contexts")
+    assert table["measure"].to_list() == ["answered", "unanswered"]
+
+
+def test_an_empty_list_is_an_answer_and_an_empty_caption_is_none() -> None:
+    statuses = {f"{place}": "answered" if place < 2 else "empty" for place in range(40)}
+    captions, tags = (answers(statuses).with_columns(pl.lit("x").alias(name)) for name in ("caption", "tag"))
+    assert silent_systems(captions) == {"a": "it answered 2 of 40 questions"}
+    assert silent_systems(tags) == {}
+    nothing = tags.with_columns(status=pl.lit("empty"))
+    assert silent_systems(nothing) == {"a": "it answered none of 40 questions"}
+
+
+def test_an_axis_that_lost_nothing_has_no_test() -> None:
+    first, second = people("woman", "man"), people("old", "young").rename({"gender": "age"})
+    statuses = dict.fromkeys([*first["stimulus"], *second["stimulus"]], "answered") | {"woman0": "refused"}
+    groups = pl.concat([groups_by(first, ["gender"]), groups_by(second, ["age"])])
+    table = measure_silence(answers(statuses), groups, "contexts")
+    assert table.filter(pl.col("measure") == "unanswered_difference")["axis"].to_list() == ["gender"]

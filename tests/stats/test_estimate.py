@@ -45,10 +45,10 @@ def test_what_only_a_kind_of_estimate_knows_stays_out_of_its_row() -> None:
 
 
 def test_columns_of_all_rows_give_way_to_a_rows_own() -> None:
-    rows = [Estimate(1.0, n=1).row("m", contrast="a - b"), {"measure": "k"}]
-    table = results(rows, audit="search", contrast="")
-    assert table.select("audit", "measure", "contrast").rows() == [
-        ("search", "m", "a - b"),
+    rows = [Estimate(1.0, n=1).row("m", versus="b"), {"measure": "k"}]
+    table = results(rows, audit="search", versus="")
+    assert table.select("audit", "measure", "versus").rows() == [
+        ("search", "m", "b"),
         ("search", "k", ""),
     ]
     with pytest.raises(PortrayalError, match="no column 'place'"):

@@ -74,3 +74,16 @@ def test_without_any_effect_one_in_twenty_sets_of_tests_has_a_corrected_p_under_
 
 def test_no_tests_give_nothing() -> None:
     assert len(flip_jointly(np.zeros((5, 0))).p) == 0
+
+
+def test_one_sided_flips_look_above_zero_only() -> None:
+    # Five people who all differ by more than 0: 1 of 32 patterns, and all the other way every pattern reaches it.
+    rng = np.random.default_rng(2)
+    differences = np.abs(rng.normal(size=(5, 2))) * [1, -1]
+    found = flip_jointly(differences, one_sided=True)
+    assert found.p.tolist() == [1 / 32, 1.0]
+    assert found.floor.tolist() == [1 / 32, 1 / 32]
+    # By hand: patterns whose larger statistic reaches the first test's.
+    scaled = differences / np.sqrt((differences**2).sum(0))
+    sums = [np.array(signs) @ scaled for signs in product((1, -1), repeat=5)]
+    assert found.adjusted[0] == np.mean([one.max() >= scaled[:, 0].sum() - 1e-9 for one in sums])

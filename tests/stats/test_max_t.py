@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from portrayal.stats.max_t import column_moments, max_t_p
+from portrayal.stats.max_t import column_moments, max_t_floor, max_t_p
 
 
 def test_it_comes_to_the_share_of_all_deals() -> None:
@@ -44,3 +44,10 @@ def test_moments_are_those_of_full_columns() -> None:
     mean, variance = column_moments(sparse.csr_matrix(full))
     np.testing.assert_allclose(mean, full.mean(axis=0))
     np.testing.assert_allclose(variance, full.var(axis=0))
+
+
+def test_few_rows_have_few_arrangements() -> None:
+    # 5 and 5: 252 arrangements, of which two give the same differences; 3 and 5: 56 that all differ.
+    assert max_t_floor(np.repeat([1, 0, -1], [5, 5, 9]), 9999) == 2 / 252
+    assert max_t_floor(np.repeat([1, 0], [3, 5]), 9999) == 1 / 56
+    assert max_t_floor(np.repeat([1, 0], [50, 50]), 9999) == 1 / 10_000

@@ -8,7 +8,7 @@ from scipy import stats
 
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean, wilson
-from portrayal.stats.proportions import mean_share, mean_share_difference
+from portrayal.stats.proportions import mean_share, mean_share_difference, newcombe
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, float]:
@@ -79,3 +79,23 @@ def test_one_unit_on_a_side_has_a_difference_and_no_interval_and_none_has_nothin
     for first, second in (([], [1.0]), ([1.0], [])):
         interval, p = difference(np.array(first), np.array(second))
         assert np.isnan([*interval, p]).all()
+
+
+def test_a_side_that_does_not_vary_is_not_known_for_certain() -> None:
+    first, second = np.zeros(5), np.array([0.0, 1 / 3, 2 / 3, 0.0, 1.0])
+    interval, p = difference(first, second)
+    # Newcombe's interval of 0 of 5 and 2 of 5 units; Welch's would take nothing of the first side's error.
+    expected = newcombe(wilson(0, 5), wilson(2, 5))
+    assert tuple(interval) == pytest.approx(tuple(expected))
+    assert np.isnan(p)
+
+
+@pytest.mark.parametrize(("hits", "first", "second"), [(2, 5, 5), (5, 20, 20), (3, 4, 30), (6, 10, 7)])
+def test_the_smallest_p_is_that_of_the_least_likely_table(hits: int, first: int, second: int) -> None:
+    tables = [
+        stats.fisher_exact([[own, first - own], [hits - own, second - hits + own]]).pvalue
+        for own in range(max(0, hits - second), min(hits, first) + 1)
+    ]
+    own = min(hits, first) // 2
+    floor = mean_share_difference(units(own, first), units(hits - own, second)).p_floor
+    assert floor == pytest.approx(min(tables))

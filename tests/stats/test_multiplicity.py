@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.multiplicity import METHODS, adjust, adjust_results, is_significant
-from portrayal.tables import results
+from portrayal.stats.multiplicity import METHODS, adjust
 
 NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -48,34 +47,6 @@ def test_a_missing_p_is_no_test() -> None:
     assert np.isnan(adjusted[1])
 
 
-def test_only_the_declared_family_is_corrected() -> None:
-    table = results(
-        [
-            {"measure": "eat", "p": 0.01, "value": 1.0, "n": 2},
-            {"measure": "eat", "p": None, "value": 1.0, "n": 2},
-            {"measure": "other", "p": 0.01, "value": 1.0, "n": 2},
-            {"measure": "eat", "p": 0.04, "value": 1.0, "n": 2},
-        ]
-    )
-    adjusted = adjust_results(table, ["eat"])
-    assert adjusted["p_adjusted"].to_list() == [pytest.approx(0.02), None, None, pytest.approx(0.04)]
-
-
 def test_an_unknown_method_is_named() -> None:
     with pytest.raises(PortrayalError, match="no correction 'sidak'"):
         adjust([0.1], "sidak")
-
-
-@pytest.mark.parametrize(
-    ("p", "adjusted", "found"),
-    [
-        (0.01, 0.2, False),  # corrected away
-        (0.01, None, True),  # of no family, so judged as it is
-        (0.01, float("nan"), True),
-        (0.05, None, False),
-        (float("nan"), None, False),
-        (None, None, False),
-    ],
-)
-def test_a_row_is_judged_by_its_corrected_p_where_there_is_one(p, adjusted, found) -> None:
-    assert is_significant({"p": p, "p_adjusted": adjusted}) is found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -18,7 +18,6 @@ from portrayal.stats.permutation import (
     sign_flip,
     sign_flip_columns,
     two_sample,
-    within_clusters,
 )
 
 # Zea mays: differences in height of crossed and self-fertilised plants in eighths of an inch (Darwin 1876), as in
@@ -203,35 +202,6 @@ def test_equal_values_give_one() -> None:
         assert two_sample([0.1] * 5, [0.1] * 6, alternative=alternative).p == 1.0
 
 
-def brute_force_within(values: np.ndarray, in_x: np.ndarray, clusters: np.ndarray) -> float:
-    """List every arrangement inside clusters and count those with a sum of side x as large."""
-    members = [np.flatnonzero(clusters == cluster) for cluster in np.unique(clusters)]
-    choices = [list(combinations(index, int(in_x[index].sum()))) for index in members]
-    sums = np.array([sum(values[i] for part in chosen for i in part) for chosen in product(*choices)])
-    return float(np.mean(sums >= values[in_x].sum() - 1e-12))
-
-
-def test_within_clusters_equals_brute_force() -> None:
-    rng = np.random.default_rng(8)
-    clusters = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 4, 4])
-    in_x = np.array([1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1], dtype=bool)
-    values = rng.normal(size=12) + 0.5 * in_x
-    assert within_clusters(values, in_x, clusters).p == pytest.approx(
-        brute_force_within(values, in_x, clusters)
-    )
-
-
-def test_pairs_within_clusters_are_sign_flips() -> None:
-    rng = np.random.default_rng(6)
-    x, y = rng.normal(0.3, 1, 20), rng.normal(0, 1, 20)
-    in_x, people = np.arange(40) < 20, np.tile(np.arange(20), 2)
-    for alternative in ALTERNATIVES:
-        flipped = sign_flip(x - y, alternative=alternative)
-        paired = within_clusters(np.concatenate([x, y]), in_x, people, alternative=alternative)
-        assert paired.p == pytest.approx(flipped.p, rel=1e-12)
-        assert paired.method == "exact"
-
-
 def test_sign_flips_equal_wilcoxons_exact_distribution() -> None:
     ranks = np.arange(1, 26) * np.random.default_rng(0).choice([-1, 1], 25)
     theirs = stats.wilcoxon(ranks, alternative="greater", method="exact")
@@ -280,11 +250,6 @@ def test_many_pairs_are_sampled() -> None:
     assert found.method == "sampled"
     normal = stats.norm.sf(differences.sum() / np.sqrt((differences**2).sum()))
     assert found.p == pytest.approx(normal, abs=0.02)
-
-
-def test_clusters_on_one_side_only_are_refused() -> None:
-    with pytest.raises(PortrayalError, match="no cluster stands on both sides"):
-        within_clusters([1.0, 2.0], [True, False], ["a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ class Claim:
 
     `positive` and `negative` say what it does where the value lies above and below the null; without `negative` only a
     value above it is a harm that was looked for, and one below is said with `positive`'s question. `asks` says what it
-    might do, for rows that were not found, tested or measurable. `where` names one of several rows in a shared sentence.
+    might do, for rows that were not found, tested or measurable, and `several` says it where several rows share the sentence
+    and `asks` speaks of one only. `where` names one of several rows in a shared sentence.
     """
 
     positive: str | Callable[[Row], str]
@@ -48,6 +49,10 @@ class Claim:
     where: str | Callable[[Row], str] | None = None
     after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
     figure: str = ""  # what the number is: "d =", "slope"
+    several: str | None = None
+    always_where: bool = False  # name the row by `where` even where it is the only one
+    # A difference below 0 is told from the other side, with `positive`: group and versus change places, and the signs.
+    turned: bool = False
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
@@ -79,23 +84,46 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
 def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
     """Say what was found in one row."""
     above = row["value"] >= (row["null"] or 0.0)
+    if claim.turned and not above:
+        row, above = other_side(row), True
     clause = claim.positive if above or claim.negative is None else claim.negative
     said = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
     return f"{said} {claim.after(row)}".strip() if claim.after else said
 
 
+def other_side(row: Row) -> Row:
+    """Return a difference as seen from the other of its two groups."""
+    ends = {name: None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high")}
+    return {
+        **row,
+        "group": row["versus"],
+        "versus": row["group"],
+        "value": ends["value"],
+        "low": ends["high"],
+        "high": ends["low"],
+    }
+
+
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
     for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
         part = rows.filter(pl.col("decision") == decision)
-        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", "reason"]
+        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", _same_reason()]
         for _, mine in part.group_by(keys, maintain_order=True):
             yield SHARED[decision](mine, claims[mine["measure"][0]], measured)
 
 
+def _same_reason() -> pl.Expr:
+    """Tell reasons apart, but not tests of too few units by the smallest p that each could have had."""
+    floored = pl.col("p").is_not_null() & pl.col("p_floor").is_not_null()
+    return pl.when(~floored).then("reason").alias("same reason")
+
+
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    nearest = rows.sort("p_adjusted", "row", nulls_last=True).row(0, named=True)
-    asked = f"{measured.shown(nearest['system'])} {_filled(claim.asks, nearest)}"
+    nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
+    asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
     told = figures(nearest, claim.figure)
+    if rows.height == 1 and claim.always_where:
+        asked = f"{asked} ({_named(rows, claim)})"
     if rows.height > 1:
         where = f" ({_named(rows, claim)})" if claim.where else ""
         nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
@@ -116,12 +144,18 @@ def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
 
 
 def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    first = rows.row(0, named=True)
-    where = f" ({_named(rows, claim)})" if rows.height > 1 and claim.where else ""
+    # Of tests of too few units, the one that came nearest to being possible.
+    first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
+    named = rows.height > 1 or claim.always_where
+    where = f" ({_named(rows, claim)})" if named and claim.where else ""
     said = (
-        f"{begin} {measured.shown(first['system'])} {_filled(claim.asks, first)}{where}: {first['reason']}."
+        f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
     )
     return Finding(said, first["row"])
+
+
+def _asked(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
+    return _filled(claim.several if rows.height > 1 and claim.several else claim.asks, row)
 
 
 SHARED: Mapping[str, Callable[[pl.DataFrame, Claim, Measured], Finding]] = {
@@ -146,7 +180,8 @@ def figures(row: Row, figure: str = "") -> str:
         parts.append(f"{count(row['n_missing'])} missing")
     if not is_missing(row.get("p_adjusted")):
         p = p_value(row["p_adjusted"])
-        parts.append(f"adjusted p {p if p[0] in '<>' else f'= {p}'}")
+        sided = f"{row['sided']} " if row.get("sided") else ""  # a facet of audits that test either way
+        parts.append(f"{sided}adjusted p {p if p[0] in '<>' else f'= {p}'}")
     return f"{f'{figure} ' if figure else ''}{value} ({', '.join(parts)})"
 
 
@@ -159,7 +194,8 @@ def written(row: Row) -> tuple[str, str]:
         ends = interval(*numbers).strip("[]").replace(", ", " to ")
         return estimate(*numbers), ends
     value, *ends_written = [number(one, places) for one in numbers]
-    suffix = "%" if row["unit"] == PERCENT else " percentage points"
+    points = " percentage point" if value in ("1", "1.0") else " percentage points"
+    suffix = "%" if row["unit"] == PERCENT else points
     between = f"{ends_written[0]} to {ends_written[1]}{'%' if row['unit'] == PERCENT else ''}"
     return f"{value}{suffix}", between if not is_missing(numbers[1]) else ""
 
@@ -175,6 +211,8 @@ def counted(row: Row) -> str:
 def _detectable(row: Row) -> str:
     if is_missing(row["detectable"]):
         return ""
+    if row["unit"] in (PERCENT, POINTS) and row["detectable"] > 1:
+        return "; so few were counted that no effect would have been found in 80 of 100 such audits"
     least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
     return f"; an effect of {least} would have been found in 80 of 100 such audits"
 

@@ -15,6 +15,9 @@ EXAMPLES = 6
 LONGEST = 140  # letters of an example
 TEXTS = ("text", "prompt", "query")
 MANY = {"query": "queries"}
+NOT_RECORDED = (
+    "not recorded"  # consent: to leave it out would let backgrounds speak for the people before them
+)
 
 
 def shown_view(stimuli: pl.DataFrame | None) -> dict[str, Any] | None:
@@ -25,12 +28,11 @@ def shown_view(stimuli: pl.DataFrame | None) -> dict[str, Any] | None:
     if stimuli is None or stimuli.is_empty():
         return None
     rows = [(plain(name), levels) for name in _varied(stimuli) if (levels := _levels(stimuli[name]))]
-    origins = [
-        (name, levels) for name in ("source", "license", "consent") if (levels := _levels(stimuli[name]))
-    ]
+    origins = [(name, levels) for name in ("source", "license") if (levels := _levels(stimuli[name]))]
+    consent = stimuli["consent"].replace({"": NOT_RECORDED}).fill_null(NOT_RECORDED)
     return {
         "sentence": _kinds(stimuli["kind"]),
-        "rows": [*rows[:FACTORS], *origins],
+        "rows": [*rows[:FACTORS], *origins, ("consent", _levels(consent))],
         "examples": _examples(stimuli),
     }
 

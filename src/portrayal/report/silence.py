@@ -9,7 +9,8 @@ import polars as pl
 from portrayal.report.sentences import Claim, Row, say
 from portrayal.report.words import listed, percent, plural
 from portrayal.runs.audit import Audit, Finding, Measured
-from portrayal.runs.silence import ALMOST_NOTHING, ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
+from portrayal.runs.silence import ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
+from portrayal.stats.decision import NOT_MEASURABLE
 
 VERBS = {
     "refused": "refuses",
@@ -26,9 +27,9 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
             f"{_verb(row)} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
         ),
         asks=lambda row: (
-            f"leaves questions unanswered more often for some groups of {row['axis']} than for others"
+            f"leaves questions unanswered more often for some groups of {row['axis']} than for others{_within(row)}"
         ),
-        after=lambda row: _shares(measured.results, row),
+        after=lambda row: _shares(measured.results, row, audit.kind in ("tagger", "generator")),
     )
     silent = [Finding(_nothing(row, measured), row["row"]) for row in _silent(measured.results)]
     spoken = pl.col("system").is_in([measured.results["system"][one.row] for one in silent]).not_()
@@ -37,7 +38,7 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
 
 def _silent(results: pl.DataFrame) -> Iterator[Row]:
     rows = results.with_row_index("row").filter(pl.col("measure") == ANSWERED)
-    yield from rows.filter(pl.col("value").fill_null(0.0) < ALMOST_NOTHING).iter_rows(named=True)
+    yield from rows.filter(pl.col("decision") == NOT_MEASURABLE).iter_rows(named=True)
 
 
 def _nothing(row: Row, measured: Measured) -> str:
@@ -60,13 +61,28 @@ def _verb(row: Row) -> str:
 
 
 def _shown(audit: Audit, row: Row, side: str) -> str:
-    return row[side] if row[side] == THE_OTHERS else audit.shows.format(group=row[side], axis=row["axis"])
+    if row[side] == THE_OTHERS:
+        return THE_OTHERS
+    if callable(audit.shows):
+        return audit.shows(row[side], row["axis"], row["within"])
+    return audit.shows.format(group=row[side], axis=row["axis"])
 
 
-def _shares(results: pl.DataFrame, row: Row) -> str:
+def _within(row: Row) -> str:
+    return f" in the {row['within']}" if row["within"] else ""
+
+
+def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
     """Name the share of each group, the largest first; and what this means for the other measures."""
     mine = results.filter(
-        pl.col("measure") == UNANSWERED, pl.col("system") == row["system"], pl.col("axis") == row["axis"]
-    ).sort("value", descending=True)
+        pl.col("measure") == UNANSWERED,
+        pl.col("system") == row["system"],
+        pl.col("axis") == row["axis"],
+        pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
+    ).sort("value", descending=True, maintain_order=True)
     told = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
-    return f"Unanswered: {listed(told)}; the other measures speak only of what was answered."
+    # A tagger's empty list is an answer, and is measured.
+    rest = (
+        "" if row["status"] == "empty" and lists else "; the other measures speak only of what was answered"
+    )
+    return f"Unanswered: {listed(told)}{rest}."

@@ -89,10 +89,12 @@ class Audit:
     findings: Callable[[Measured, Any], list[Finding]]
     validity: Sequence[str]  # what the number does not say; printed beside it
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
-    # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown).
+    # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
+    # perhaps within (a place): groups are then compared apart inside each of its values too.
     groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
     units: str = "people"  # what the units of `groups` are
-    shows: str = "questions about {group}"  # what a system is asked, in sentences about silence: "pictures of {group} people"
+    # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.
+    shows: str | Callable[[str, str, str | None], str] = "questions about {group}"
     # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []

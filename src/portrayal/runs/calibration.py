@@ -32,7 +32,14 @@ CALIBRATIONS = {
     "captions": "portrayal.audits.captions.calibration",
     "experiments": "portrayal.audits.associations.experiments.calibration",
 }
-SIMULATIONS: dict[str, str] = {}
+SIMULATIONS: dict[str, str] = {
+    "contexts": "portrayal.audits.contexts.simulation",
+    "counterfactuals": "portrayal.audits.counterfactuals.simulation",
+    "associations": "portrayal.audits.associations.simulation",
+    "experiments": "portrayal.audits.associations.experiments.simulation",
+    "captions": "portrayal.audits.captions.simulation",
+    "search": "portrayal.audits.search.simulation",
+}
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape
 
@@ -90,15 +97,26 @@ def null_audits(
 ) -> list[dict[str, Any]]:
     """Simulate audits without an effect in each shape, and count those that print a finding."""
     module = SIMULATIONS[stem]
+    counts = {
+        shape: max(audits // LARGE, 1) if "large" in shape else audits
+        for shape in shapes or import_module(module).SHAPES
+    }
+    jobs = [(shape, seed + place) for shape, count in counts.items() for place in range(count)]
+    # All shapes in one pool: a process that starts has much to import.
+    found = over_seeds(partial(_finds_job, module, flow, jobs), range(len(jobs)))
     cells = []
-    for shape in shapes or import_module(module).SHAPES:
-        count = max(audits // LARGE, 1) if "large" in shape else audits
-        found = over_seeds(partial(_finds, module, shape, flow), range(seed, seed + count))
-        share = wilson(sum(found), count)
+    for shape, count in counts.items():
+        hits = sum(hit for hit, (of, _) in zip(found, jobs, strict=True) if of == shape)
+        share = wilson(hits, count)
         cells.append(
-            {"shape": shape, "audits": count, "found": sum(found), "share": share.value, "high": share.high}
+            {"shape": shape, "audits": count, "found": hits, "share": share.value, "high": share.high}
         )
     return cells
+
+
+def _finds_job(module: str, flow: Flow, jobs: Sequence[tuple[str, int]], place: int) -> bool:
+    shape, seed = jobs[place]
+    return _finds(module, shape, flow, seed)
 
 
 def _finds(module: str, shape: str, flow: Flow, seed: int) -> bool:

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals import ratio_interval, wilson
 from portrayal.stats.level_test import level_test
 from portrayal.stats.proportions import newcombe
+from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import results
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
-FACETS = ("axis", "status")
+FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned", "unknown")
 ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
 THE_OTHERS = "the others"
@@ -39,11 +40,14 @@ def measure_silence(
     responses
         A checked Responses table.
     groups
-        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them.
+        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them; with a column `within`, groups are compared
+        apart for each of its values (a place) and where it is null.
     audit, counted, seed
         For the rows, what their units are, and the seed of permutations.
     """
     asked = questions(responses)
+    if "within" not in groups.columns:
+        groups = groups.with_columns(within=pl.lit(None, pl.String))
     rows = [
         row
         for (system,), mine in asked.group_by("system", maintain_order=True)
@@ -55,7 +59,10 @@ def measure_silence(
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each question that was asked: system, stimulus, repeat and status."""
     asked = responses.select("system", "stimulus", "repeat", "status").unique(maintain_order=True)
+    # Who lists what is seen has answered, be the list empty: see portrayal.tables.ANSWERED.
+    said = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
     return asked.with_columns(
+        said=pl.col("status").is_in(said),
         status=pl.col("status").replace({"filtered": "refused", "unparsable": "unreadable"}),
         asked=~pl.col("status").is_in(NOT_ASKED),
     )
@@ -94,7 +101,7 @@ def _silent(asked: pl.DataFrame) -> str | None:
     answered = int((asked["status"] == ANSWERED).sum())
     if asked.is_empty():
         return "none of its questions has been asked"
-    if answered < ALMOST_NOTHING * asked.height:
+    if not answered or asked["said"].sum() < ALMOST_NOTHING * asked.height:
         return f"it answered {answered or 'none'} of {asked.height:,} questions"
     return None
 
@@ -120,8 +127,11 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     ):
         yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < asked.height:
-        for (axis,), part in asked.join(groups, on="stimulus").group_by("axis", maintain_order=True):
-            yield from _of_axis(str(system), str(axis), part, counted, seed)
+        compared = asked.join(groups, on="stimulus").group_by("axis", "within", maintain_order=True)
+        for (axis, within), part in compared:
+            if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
+                about = {"system": system, "axis": axis, "within": within, "counted": counted}
+                yield from _of_axis(part, about, seed)
 
 
 def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
@@ -131,7 +141,7 @@ def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
     }
 
 
-def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
+def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
     """Yield the share unanswered of each group, and the difference between the worst served and the others."""
     lost = part.with_columns(lost=(pl.col("status") != ANSWERED).cast(pl.Float64))
     cells = lost.group_by("unit", "group").agg(pl.col("lost").mean()).sort("group", "unit")
@@ -140,13 +150,12 @@ def _of_axis(system: str, axis: str, part: pl.DataFrame, counted: str, seed: int
         units = cells.filter(pl.col("group") == group)["lost"].to_numpy()
         shares[str(group)] = units
         yield wilson(units.sum(), len(units)).row(
-            UNANSWERED, system=system, axis=axis, group=group, counted=counted, unit="share",
-            n_missing=0, **_counts(mine),
-        )  # fmt: skip
+            UNANSWERED, group=group, unit="share", n_missing=0, **_counts(mine), **about
+        )
     if len(shares) > 1:
         yield _difference(shares, cells, seed).row(
-            DIFFERENCE, system=system, axis=axis, **_sides(shares), status=_commonest(part), unit="points",
-            counted=counted, n_missing=0, **_counts(part),
+            DIFFERENCE, **_sides(shares), status=_commonest(part), unit="points", n_missing=0,
+            **_counts(part), **about,
         )  # fmt: skip
 
 
@@ -161,13 +170,51 @@ def _sides(shares: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 
 def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int) -> Estimate:
-    """Return the worst group's share less the others', Newcombe's interval, and the p of all groups being alike."""
-    worst = _worst(shares)
+    """Return the worst group's share less the others', its interval, and the p of all groups being alike."""
+    worst, p = _worst(shares), _alike(cells, seed)
+    gap = replace(_gap(shares, cells, worst), p=p)
+    return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=CONSTANT)
+
+
+def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> Estimate:
+    """Return the difference: within units that are seen in several groups, else between units."""
+    if cells["unit"].n_unique() < cells.height:
+        return _paired(cells, worst)
     rest = np.concatenate([units for group, units in shares.items() if group != worst])
-    gap = newcombe(wilson(shares[worst].sum(), len(shares[worst])), wilson(rest.sum(), len(rest)))
-    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("group", "unit"))
-    p = level_test(cells["lost"].to_numpy(), group, unit, seed)
-    return replace(gap, p=p, n=len(shares[worst]) + len(rest))
+    gap = newcombe(*(_share(units, np.concatenate([shares[worst], rest])) for units in (shares[worst], rest)))
+    return replace(gap, n=len(shares[worst]) + len(rest))
+
+
+def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
+    """Return the mean share unanswered of a group's units: by Wilson where every unit was asked once, else by their spread."""
+    if np.isin(whole, (0.0, 1.0)).all():
+        return wilson(units.sum(), len(units))
+    low, high = ratio_interval(units[:, None], np.ones((len(units), 1)), null=float(whole.mean()))
+    return Estimate(float(units.mean()), max(0.0, float(low[0])), min(1.0, float(high[0])), n=len(units))
+
+
+def _alike(cells: pl.DataFrame, seed: int) -> float:
+    """Return the p of all groups being alike. What the groups are called does not matter to what is drawn."""
+    sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
+    cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort(
+        "place", "unit"
+    )
+    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
+    return level_test(cells["lost"].to_numpy(), group, unit, seed)
+
+
+def _paired(cells: pl.DataFrame, worst: str) -> Estimate:
+    """Return the difference within units that are seen in several groups: each counts once, and is its own comparison."""
+    inside = pl.col("group") == worst
+    gaps = (
+        cells.group_by("unit")
+        .agg(gap=pl.col("lost").filter(inside).mean() - pl.col("lost").filter(~inside).mean())
+        .drop_nulls()["gap"]
+        .to_numpy()[:, None]
+    )
+    low, high = ratio_interval(gaps, np.ones(gaps.shape))
+    value = float(gaps.mean()) if len(gaps) else np.nan
+    return Estimate(value, max(-1.0, float(low[0])), min(1.0, float(high[0])), n=len(gaps))
 
 
 def _commonest(part: pl.DataFrame) -> str:

@@ -1,13 +1,15 @@
-"""What a live generator may be asked: clothed, neutral, occupational prompts about adults, and nothing else.
+"""What a live generator may be asked: clothed, neutral prompts about adults, and nothing else.
 
 The recorder calls this for every question to a generator, after the prompt is fully assembled. It fails
-closed in three steps:
+closed in four steps:
 
 1. Every reading of the text (other alphabets, digits for letters, letters set apart, doubled letters) is searched
-   for words for minors, young people and sexual content, so that a refusal says why.
-2. Every number, in digits or words, must be from 25 to 120, and a number must be named where 'year' is.
-3. Every remaining word must be in a list of neutral English words (text/lexicons/prompt_words.csv). What is
-   not known is refused, whatever its language: no list of bad words is complete.
+   for words for minors, young people and sexual content, so that a refusal says why (`readings`).
+2. Every number, in digits or words, must be from 25 to 120.
+3. Every remaining word must be in a list of neutral English words and phrases (`vocabulary`). What is not
+   known is refused, whatever its language: no list of bad words is complete.
+4. Known words must be meant as the lists mean them (`meaning`, `combinations`): no 'adult film', no 'wearing
+   water', a number named where 'year' is.
 
 There is no setting that widens this. Pure functions: text in, an error or nothing out.
 """
@@ -15,35 +17,20 @@ There is no setting that widens this. Pure functions: text in, an error or nothi
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 
-from portrayal.errors import PortrayalError
-from portrayal.safety.number_words import NUMBER_WORDS, joined_numbers
-from portrayal.text.lexicons import read_lexicon
+from portrayal.safety.combinations import check_combinations
+from portrayal.safety.meaning import check_meaning
+from portrayal.safety.number_words import joined_numbers
+from portrayal.safety.readings import refuse_listed, without_exceptions
+from portrayal.safety.refusal import PromptRefused
+from portrayal.safety.vocabulary import negative_words, read_entries
+
+__all__ = ["PromptRefused", "check_prompt", "refuse_listed"]
 
 YOUNGEST, OLDEST = 25, 120
 LONGEST = 300  # characters
-WHY = {
-    "minor": "a word for a minor or a young person",
-    "sexual": "a sexual word",
-}
-ADVICE = (
-    "Generators get neutral prompts about adults, such as 'a photo of a woman working as a nurse'; "
-    "see docs/safety.md."
-)
-# Letters of other alphabets that look like Latin ones.
-LOOKALIKES = str.maketrans("авеікмнорстухѕјαβεικνορτυχο", "abeikmhopctyxsjabeikvoptuxo")
-LEET = [str.maketrans("013457@$!|+", letters) for letters in ("oieastasiit", "oleastaslit")]
 PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "."})
-
-
-class PromptRefused(PortrayalError):
-    """A prompt a live generator will not be given."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the prompt for a generator was refused: {why}. {ADVICE}")
 
 
 def check_prompt(text: str, negative: str = "") -> None:
@@ -69,45 +56,14 @@ def check_prompt(text: str, negative: str = "") -> None:
         raise PromptRefused("it is empty or not a text")
     if len(text) > LONGEST:
         raise PromptRefused(f"it is longer than {LONGEST} characters")
-    refuse_listed(text)
-    words = _words(text)
+    judged = without_exceptions(text)
+    refuse_listed(judged)
+    words = _words(judged)
     _check_numbers(words)
-    _check_known(words)
-    _check_meaning(words)
+    entries = read_entries(words)
+    check_meaning(entries)
+    check_combinations(words, entries)
     _check_negative(negative)
-
-
-def refuse_listed(text: str) -> None:
-    """Refuse a text that holds a listed word in any reading."""
-    listed = _refused_words()
-    for reading in _readings(text):
-        for word in reading:
-            if word in listed:
-                raise PromptRefused(f"{word!r} is {WHY[listed[word]]}")
-
-
-def _readings(text: str) -> Iterator[Sequence[str]]:
-    """Yield the words of the text as it may be read."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    visible = "".join(c for c in folded if unicodedata.category(c) not in ("Cf", "Cc", "Mn") or c in "\t\n")
-    stripped = _strip_accents(visible).translate(LOOKALIKES)
-    for reading in (visible, stripped, *(stripped.translate(table) for table in LEET)):
-        yield re.findall(r"[^\W\d_]+", reading)
-        yield re.findall(r"[^\W\d_]+", re.sub(r"(.)\1+", r"\1", reading))
-        yield re.findall(r"[^\W\d_]+", re.sub(r"(?<=\b\w)[\s.\-_*/,]+(?=\w\b)", "", reading))
-        yield re.findall(r"[^\W\d_]+", re.sub(r"(?<=\w)[.\-_*/']+(?=\w)", "", reading))
-    yield _without_spaces(visible)
-
-
-def _without_spaces(text: str) -> list[str]:
-    """Return the listed words found in a text of a script that puts no spaces between words."""
-    return [
-        word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in text
-    ]
-
-
-def _strip_accents(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 def _words(text: str) -> list[str]:
@@ -115,13 +71,17 @@ def _words(text: str) -> list[str]:
     # No folding here: what is judged must be what is sent, and a superscript two before a five is not 25.
     plain = text.translate(PUNCTUATION).lower()
     if not plain.isascii() or not plain.isprintable():
-        raise PromptRefused("it holds characters that are not plain English letters")
+        raise PromptRefused(
+            "it holds characters that are not plain English letters; write names without accents"
+        )
     words = [word for word in re.split(r"[\s,.;:()\"-]+|'s\b|'", plain) if word]
     for word in words:
         if not re.fullmatch(r"[a-z]+|[1-9][0-9]*", word):
             raise PromptRefused(f"{word!r} is neither a plain word nor a whole number")
     if re.search(r"\d[.,]\d", plain):
         raise PromptRefused("it holds a number with a decimal point")
+    if re.search(r"(?:^|[\s(,:])-+\w", plain):
+        raise PromptRefused("a word has a minus before it, which generators read as its opposite")
     return words
 
 
@@ -131,52 +91,10 @@ def _check_numbers(words: Sequence[str]) -> None:
             raise PromptRefused(f"{number} is not an age from {YOUNGEST} to {OLDEST}")
 
 
-def _check_known(words: Sequence[str]) -> None:
-    known = _allowed_words()
-    for word in words:
-        if not word.isdigit() and word not in known and word not in NUMBER_WORDS:
-            raise PromptRefused(f"{word!r} is not in the list of neutral words")
-
-
-def _check_meaning(words: Sequence[str]) -> None:
-    """Refuse known words in an unknown sense: 'a year old', 'aged', 'adult' before anything but a person."""
-    known = _allowed_words()
-    before, after = ["", *words], [*words[1:], ""]
-    for previous, word, following in zip(before, words, after, strict=False):
-        number_before, number_after = (_is_number(other) for other in (previous, following))
-        if word in ("year", "years") and not number_before:
-            raise PromptRefused(f"{word!r} has no number before it")
-        if word == "aged" and previous != "middle" and not number_after:
-            raise PromptRefused("'aged' has no number after it")
-        if word == "adult" and following and known.get(following) not in ("person", "function", "group"):
-            raise PromptRefused(f"'adult {following}' is not a person")
-
-
 def _check_negative(negative: str) -> None:
     """Refuse all but words of picture quality: a negative prompt asks for the opposite of its words."""
     if not isinstance(negative, str):
         raise PromptRefused("its negative prompt is not a text")
     for word in re.split(r"[\s,.;-]+", negative.lower()):
-        if word and word not in _negative_words():
+        if word and word not in negative_words():
             raise PromptRefused(f"{word!r} may not stand in a negative prompt")
-
-
-def _is_number(word: str) -> bool:
-    return word.isdigit() or word in NUMBER_WORDS
-
-
-@cache
-def _allowed_words() -> Mapping[str, str]:
-    words = read_lexicon("prompt_words", columns=("word", "kind")).iter_rows()
-    return {word: kind for word, kind in words if kind != "negative"}
-
-
-@cache
-def _negative_words() -> frozenset[str]:
-    words = read_lexicon("prompt_words", columns=("word", "kind")).iter_rows()
-    return frozenset(word for word, kind in words if kind == "negative")
-
-
-@cache
-def _refused_words() -> Mapping[str, str]:
-    return dict(read_lexicon("prompt_refused").select("word", "reason").iter_rows())

@@ -14,7 +14,6 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -26,7 +25,9 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.studentised_range import critical, survival
 
-DUST = 1e-12  # a residual this small a share of all variation is rounding, not variation
+# A residual this small a share of all variation is rounding, not variation; so is a spread this small of the values, or of 1
+# where they are smaller: shares and distances that differ by less were made equal and added in another order.
+DUST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,15 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
     if not 1 <= len(factors) <= 2:
         raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
     values = np.asarray(values, dtype=float)
-    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
-    intercept = np.ones((len(values), 1))
-    columns = [*designs.values()]
-    if len(columns) == 2:
-        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(len(values), -1))
-    residual, rank = _fit(values, np.hstack([intercept, *columns]))
+    compared, full = models(factors)
+    values = np.full(len(values), values.mean()) if is_constant(values) else values
+    residual, rank = _fit(values, full)
     residual_df = len(values) - rank
-    if residual <= DUST * np.sum((values - values.mean()) ** 2):
+    if is_constant(values) or residual <= DUST * np.sum((values - values.mean()) ** 2):
         residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
     terms = tuple(
-        _term(name, values, *models, variance, residual_df, expected)
-        for name, models, expected in _comparisons(designs, columns, intercept)
+        _term(name, values, *pair, variance, residual_df, expected) for name, pair, expected in compared
     )
     return Anova(terms, variance, residual_df, len(values))
 
@@ -121,20 +118,19 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
 
     With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
     """
-    from scipy import stats
+    from scipy import special
 
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(first) + len(second)
     gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
-    if min(len(first), len(second)) < 2 or first.var() + second.var() <= 0:
+    if min(len(first), len(second)) < 2 or (is_constant(first) and is_constant(second)):
         return Difference(gap, n=n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # one side may be constant
-        test = stats.ttest_ind(first, second, equal_var=False)
-        low, high = map(float, test.confidence_interval(level))
-    return Difference(
-        gap, low, high, float(test.pvalue), n, statistic=float(test.statistic), df=float(test.df)
-    )
+    parts = np.array([side.var(ddof=1) / len(side) for side in (first, second)])
+    error = float(np.sqrt(parts.sum()))
+    df = float(parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum())
+    half, t = float(special.stdtrit(df, (1 + level) / 2)) * error, gap / error
+    p = float(2 * special.stdtr(df, -abs(t)))
+    return Difference(gap, gap - half, gap + half, p, n, statistic=t, df=df)
 
 
 def paired_t(differences: np.ndarray) -> Estimate:
@@ -147,6 +143,18 @@ def paired_t(differences: np.ndarray) -> Estimate:
     return replace(found, p=float(stats.ttest_1samp(differences, 0.0).pvalue))
 
 
+def is_constant(values: np.ndarray) -> bool:
+    """Tell whether the values are all the same but for rounding.
+
+    Examples
+    --------
+    >>> is_constant(np.array([0.0, 2.2e-16])), is_constant(np.array([0.0, 1e-9]))
+    (True, False)
+    """
+    values = np.asarray(values, dtype=float)
+    return len(values) == 0 or bool(np.ptp(values) <= DUST * max(1.0, np.abs(values).max()))
+
+
 def _dummies(levels: np.ndarray) -> np.ndarray:
     """Indicator columns of all levels but the first."""
     names = np.unique(levels)
@@ -157,6 +165,22 @@ def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
     """Residual sum of squares and rank of a least-squares fit."""
     solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     return float(np.sum((values - design @ solution) ** 2)), int(rank)
+
+
+def models(
+    factors: Mapping[str, np.ndarray],
+) -> tuple[list[tuple[str, tuple[np.ndarray, np.ndarray], int]], np.ndarray]:
+    """Return each term's name, its smaller and larger model and its degrees of freedom; and the full model.
+
+    A main effect is compared after the other one, the interaction after both.
+    """
+    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
+    columns = [*designs.values()]
+    people = len(columns[0])
+    intercept = np.ones((people, 1))
+    if len(columns) == 2:
+        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(people, -1))
+    return _comparisons(designs, columns, intercept), np.hstack([intercept, *columns])
 
 
 def _comparisons(
@@ -184,7 +208,7 @@ def _term(
     residual_df: int,
     expected: int,
 ) -> Term:
-    from scipy import stats
+    from scipy import special
 
     before, rank_before = _fit(values, smaller)
     after, rank_after = _fit(values, larger)
@@ -194,7 +218,7 @@ def _term(
         return Term(n=len(values), note=reason, name=name, df=df)
     f = squares / df / variance
     share = squares / (squares + variance * residual_df)
-    p, ends = float(stats.f.sf(f, df, residual_df)), share_interval(f, df, residual_df)
+    p, ends = float(special.fdtrc(df, residual_df, f)), share_interval(f, df, residual_df)
     return Term(share, *ends, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
 
 
@@ -220,16 +244,16 @@ def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> 
 
 def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
-    from scipy import optimize, stats
+    from scipy import optimize, special
 
-    if stats.f.cdf(f, df, residual_df) <= below:
+    if special.fdtr(df, residual_df, f) <= below:
         return 0.0
     if f > 1e5:
         return np.nan  # beyond what the noncentral distribution is computed for
     highest = 10.0 + 4 * f * df
-    while stats.ncf.cdf(f, df, residual_df, highest) > below:
+    while special.ncfdtr(df, residual_df, highest, f) > below:
         highest *= 2
-    return float(optimize.brentq(lambda at: stats.ncf.cdf(f, df, residual_df, at) - below, 1e-12, highest))
+    return float(optimize.brentq(lambda at: special.ncfdtr(df, residual_df, at, f) - below, 1e-12, highest))
 
 
 def _tukey_pairs(

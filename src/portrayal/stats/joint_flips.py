@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 EXACT = 14  # people up to whom every pattern of signs is counted
 DRAWS = 9_999
-AT_ONCE = 2_000_000  # numbers held in memory together
+AT_ONCE = 4_000_000  # numbers held in memory together
+KEPT = 4_000_000  # numbers of a sample that is kept for the next test
 SAME = 1e-9  # of a statistic: the same numbers added in another order
 
 
@@ -32,8 +34,10 @@ class JointFlips:
     critical: float  # the statistic that no test passes in 95 of 100 patterns; on the scale of z
 
 
-def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05) -> JointFlips:
-    """Test every column of differences (people x tests, NaN where a person lacks one) two-sided against 0.
+def flip_jointly(
+    differences: np.ndarray, seed: int = 0, level: float = 0.05, one_sided: bool = False
+) -> JointFlips:
+    """Test every column of differences (people x tests, NaN where a person lacks one) against 0.
 
     Parameters
     ----------
@@ -43,6 +47,8 @@ def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05) ->
         Of the patterns drawn where there are too many people to count all.
     level
         Of `critical`.
+    one_sided
+        Look for differences above 0 only; two-sided otherwise.
 
     Examples
     --------
@@ -55,10 +61,11 @@ def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05) ->
     scale = np.sqrt((table**2).sum(axis=0))
     tested = np.flatnonzero(scale > 0)
     columns = table[:, tested] / scale[tested]
-    observed = np.abs(columns.sum(axis=0))
+    fold = np.positive if one_sided else np.abs
+    observed = fold(columns.sum(axis=0))
     order = np.argsort(-observed, kind="stable")
-    p, adjusted, critical = _count(columns[:, order], observed[order], seed, level)
-    floor = 2.0 ** (1 - np.count_nonzero(table[:, tested], axis=0))
+    p, adjusted, critical = _count(columns[:, order], observed[order], seed, level, one_sided)
+    floor = (1.0 if one_sided else 2.0) / 2.0 ** np.count_nonzero(table[:, tested], axis=0)
     return JointFlips(
         _spread(p, tested[order], len(scale)), _spread(adjusted, tested[order], len(scale)),
         _spread(floor, tested, len(scale)), critical,
@@ -66,15 +73,16 @@ def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05) ->
 
 
 def _count(
-    columns: np.ndarray, observed: np.ndarray, seed: int, level: float
+    columns: np.ndarray, observed: np.ndarray, seed: int, level: float, one_sided: bool
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return p, step-down p and the critical value; the columns come by falling statistic."""
     if not len(observed):
         return np.zeros(0), np.zeros(0), np.inf
+    fold = np.positive if one_sided else np.abs
     alone, together, largest, patterns = np.zeros(len(observed)), np.zeros(len(observed)), [], 0
-    needed = observed * (1 - SAME)
-    for signs in _patterns(len(columns), len(observed), seed):
-        flipped = np.abs(signs @ columns)
+    needed = observed - SAME * np.abs(observed)
+    for signs in _patterns(len(columns), len(observed), seed, whole=one_sided):
+        flipped = fold(signs @ columns)
         beside = np.maximum.accumulate(flipped[:, ::-1], axis=1)[
             :, ::-1
         ]  # the largest of this and all weaker tests
@@ -86,19 +94,35 @@ def _count(
     return alone / patterns, adjusted, float(np.quantile(np.concatenate(largest), 1 - level, method="higher"))
 
 
-def _patterns(people: int, tests: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield patterns of signs in blocks: all that differ by more than the sign of the whole, or the observed one and a sample."""
+def _patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterator[np.ndarray]:
+    """Yield patterns of signs in blocks: all of them, or the observed one and a sample.
+
+    Two-sided, patterns that differ only by the sign of the whole count once (not `whole`).
+    """
     block = max(1, AT_ONCE // max(tests, people))
     if people <= EXACT:
-        numbers = np.arange(2 ** max(people - 1, 0))
+        numbers = np.arange(2 ** (people if whole else max(people - 1, 0)))
         for first in range(0, len(numbers), block):
             bits = numbers[first : first + block, None] >> np.arange(people) & 1
             yield 1.0 - 2.0 * bits
         return
+    if (DRAWS + 1) * people <= KEPT and block > DRAWS:
+        yield _kept(people, seed)
+        return
     yield np.ones((1, people))
     rng = np.random.default_rng(seed)
     for first in range(0, DRAWS, block):
-        yield rng.integers(0, 2, (min(block, DRAWS - first), people)) * 2.0 - 1.0
+        yield _drawn(rng, min(block, DRAWS - first), people)
+
+
+@lru_cache(maxsize=2)
+def _kept(people: int, seed: int) -> np.ndarray:
+    """Return the observed pattern and the sample in one block: the tests of an audit ask for the same again and again."""
+    return np.vstack([np.ones((1, people)), _drawn(np.random.default_rng(seed), DRAWS, people)])
+
+
+def _drawn(rng: np.random.Generator, patterns: int, people: int) -> np.ndarray:
+    return rng.integers(0, 2, (patterns, people)) * 2.0 - 1.0
 
 
 def _spread(values: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:

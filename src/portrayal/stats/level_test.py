@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from portrayal.stats.people_permutation import permute_people
+from portrayal.stats.permutation import two_sample
+
 DRAWS = 9_999
+FEW = 24  # units of two groups up to which all permutations are counted
 MOST = 3_000  # units up to which groups are permuted
 AT_ONCE = 4_000_000  # numbers held in memory together
 SAME = 1e-9
@@ -39,6 +43,11 @@ def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: 
     sizes = np.bincount(groups).astype(float)
     if len(values) > MOST:
         return _chi_squared(centred, groups, sizes, units, within)
+    if not within and len(sizes) == 2 and np.isin(values, (0.0, 1.0)).all():
+        sides = np.where(groups == 0, 1.0, -1.0)
+        return permute_people(values[:, None], sides[:, None], np.ones((len(values), 1), bool)).p
+    if not within and len(sizes) == 2 and len(values) <= FEW:
+        return two_sample(values[groups == 0], values[groups == 1], alternative="two-sided").p
     return _permuted(centred, groups, sizes, units if within else np.zeros(len(units), dtype=int), seed)
 
 

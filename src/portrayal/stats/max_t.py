@@ -9,18 +9,19 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portrayal.stats.sequential import sequential_p
+
 if TYPE_CHECKING:
     from scipy import sparse
 
-AT_ONCE = 100  # permutations held in memory together
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
 STILL = 1e-12  # a variance that is only rounding
-SAME = 1e-9  # of a sum: the same numbers added in another order
 
 
 def max_t_p(
@@ -37,7 +38,7 @@ def max_t_p(
     flags
         1 for rows of the first group, 0 for the second; other rows do not count.
     permutations, seed
-        How often the groups are permuted, and the seed of it.
+        How often the groups are permuted at the most (see `portrayal.stats.sequential`), and the seed of it.
 
     Examples
     --------
@@ -60,15 +61,21 @@ def max_t_p(
         gaps = np.abs(permuted @ columns - expected)
         return np.column_stack([part.max(axis=1, initial=0.0) for part in np.split(gaps, ends, axis=1)])
 
-    observed, reached = largest(own[None])[0], np.ones(len(matrices))
     rng = np.random.default_rng(seed)
-    for first in range(0, permutations, AT_ONCE):
-        permuted = rng.permuted(np.tile(own, (min(AT_ONCE, permutations - first), 1)), axis=1)
-        reached += (largest(permuted) >= observed - SAME * (1 + observed)).sum(axis=0)
-    return [
-        float(count / (permutations + 1)) if part.nnz else np.nan
-        for count, part in zip(reached, scaled, strict=True)
-    ]
+
+    def draw(size: int) -> np.ndarray:
+        return largest(rng.permuted(np.tile(own, (size, 1)), axis=1))
+
+    found = sequential_p(draw, largest(own[None])[0], permutations)
+    return [float(p) if part.nnz else np.nan for p, part in zip(found, scaled, strict=True)]
+
+
+def max_t_floor(flags: np.ndarray, permutations: int) -> float:
+    """Return the smallest p that permuting these groups could give: few rows have few arrangements."""
+    first, second = int((flags == 1).sum()), int((flags == 0).sum())
+    # With as many rows of one group as of the other, changing places gives the same differences.
+    same = 2 if first == second else 1
+    return max(1 / (permutations + 1), same / math.comb(first + second, first))
 
 
 def _standardised(matrix: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -1,7 +1,7 @@
 """Corrections for many tests: Holm, Bonferroni, Benjamini-Hochberg.
 
-The family is declared, not guessed: `adjust_results` corrects over the rows of the named measures, all
-systems together. A missing p stays missing and is not counted as a test.
+A missing p stays missing and is not counted as a test. What the family is, and what is found in it, is decided in
+`portrayal.stats.decision`.
 
 References
 ----------
@@ -11,11 +11,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from portrayal.errors import PortrayalError
 
@@ -45,29 +43,6 @@ def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:
     order = tested[np.argsort(p[tested], kind="stable")]
     adjusted[order] = np.minimum(METHODS[method](p[order]), 1.0)
     return adjusted
-
-
-def adjust_results(results: pl.DataFrame, measures: Sequence[str], method: str = "holm") -> pl.DataFrame:
-    """Fill `p_adjusted` for the rows of the declared measures; other rows keep what they have."""
-    in_family = results["measure"].is_in(list(measures)).to_numpy() & results["p"].is_not_null().to_numpy()
-    p = results["p"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    adjusted = adjust(np.where(in_family, p, np.nan), method)
-    filled = pl.Series("p_adjusted", adjusted).fill_nan(None)
-    return results.with_columns(
-        pl.when(pl.Series(in_family)).then(filled).otherwise(pl.col("p_adjusted")).alias("p_adjusted")
-    )
-
-
-def corrected_p(row: Mapping[str, Any]) -> float | None:
-    """Return the corrected p of a Results row, or its plain one where none was corrected."""
-    adjusted = row["p_adjusted"]
-    return row["p"] if adjusted is None or np.isnan(adjusted) else adjusted
-
-
-def is_significant(row: Mapping[str, Any]) -> bool:
-    """Tell whether a Results row was tested and its p is under the level."""
-    p = corrected_p(row)
-    return p is not None and p < LEVEL
 
 
 def _holm(ordered: np.ndarray) -> np.ndarray:

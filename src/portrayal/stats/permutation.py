@@ -4,7 +4,6 @@ Three designs, one statistic (a difference of means, which for a fixed pooled de
 as the effect size does):
 
 - `two_sample`: the values change sides freely; exact up to 40 values, unequal sides included.
-- `within_clusters`: the values change sides only inside their cluster (the same person on both sides).
 - `sign_flip`: each difference may change its sign (paired designs); `sign_flip_columns` tests many series at once.
 
 An arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so
@@ -21,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import comb, prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.stats.subset_sums import HALF, choices_countable, count_choices, count_subsets, sums_by_size
+from portrayal.stats.subset_sums import choices_countable, count_choices, count_subsets
 
 # What must be large, in each alternative, for an arrangement to count as extreme.
 FOLDS = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}
@@ -140,46 +139,6 @@ def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
     if len(moving):
         p[moving] = _fourier_tails(sizes[:, moving], observed[moving])
     return p
-
-
-def within_clusters(
-    values: Sequence[float] | np.ndarray,
-    in_x: Sequence[bool] | np.ndarray,
-    clusters: Sequence[Any] | np.ndarray,
-    *,
-    alternative: str = "greater",
-    permutations: int | None = None,
-    seed: int = 0,
-) -> Permutation:
-    """Test whether values on side x exceed the others, changing sides only inside a cluster.
-
-    Parameters
-    ----------
-    values
-        One number a stimulus.
-    in_x
-        Whether the stimulus stands on side x.
-    clusters
-        Who or what the stimulus shows. A cluster that stands on one side only never moves.
-    alternative, permutations, seed
-        As in `two_sample`. Exact while the arrangements of each half of the clusters can be listed.
-    """
-    values, in_x = _values(values, "values"), np.asarray(in_x, dtype=bool)
-    _, codes = np.unique(np.asarray(clusters), return_inverse=True)
-    members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    centred = values - (np.bincount(codes, values) / np.bincount(codes))[codes]
-    observed = float(centred[in_x].sum())
-    sides = [(centred[index], int(in_x[index].sum())) for index in members]
-    moving = [(inside, size) for inside, size in sides if 0 < size < len(inside)]
-    if not moving:
-        raise PortrayalError("no cluster stands on both sides. A test within clusters needs some that do.")
-    if all(comb(len(inside), size) <= HALF for inside, size in moving):
-        options = [sums_by_size(inside, size)[size] for inside, size in moving]
-        return _choices(options, observed, alternative, permutations, seed, np.abs(values).max())
-    rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
-    moving.sort(key=lambda part: (part[1], *np.sort(part[0])))
-    sums = sum(_sampled_sums(inside, size, drawn, rng) for inside, size in moving)
-    return _sampled(np.asarray(sums), observed, TIE * np.abs(values).max(), alternative)
 
 
 def _choices(

@@ -26,6 +26,8 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import welch
 from portrayal.stats.intervals import clustered_mean, wilson
 
+STILL = 1e-12  # a spread that is only rounding
+
 
 def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Estimate:
     """Return the difference of two shares, Newcombe's interval [1]_ and Fisher's exact p.
@@ -88,24 +90,31 @@ def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int
 def mean_share(values: np.ndarray) -> Estimate:
     """Return the mean of the units' values: Wilson's interval where all are 0 or 1, else the t interval."""
     values = np.asarray(values, dtype=float)
-    return wilson(float(values.sum()), len(values)) if _is_binary(values) else clustered_mean(values)
+    return wilson(float(values.sum()), len(values)) if is_binary(values) else clustered_mean(values)
 
 
-def mean_share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
-    """Return the first mean share minus the second, with a two-sided p.
+def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = True) -> Estimate:
+    """Return the first mean share minus the second, with a two-sided p and the smallest one that was possible.
 
     Newcombe's interval [1]_ with Fisher's test (the pooled z test where no count is small) where all values are 0 or 1,
-    else Welch's test.
+    else Welch's test. Where the values of one side do not vary Welch would count them as known for certain: then the
+    interval is Newcombe's, as if each unit had one value. Without `tested` there is an interval and no p.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not len(first) or not len(second):
         return Estimate(n=len(first) + len(second))
-    if not (_is_binary(first) and _is_binary(second)):
+    if is_binary(first) and is_binary(second):
+        gap = newcombe(mean_share(first), mean_share(second))
+        if not tested:
+            return gap
+        return replace(gap, p=_pooled_test(first, second), p_floor=_fisher_floor(first, second))
+    if min(len(first), len(second)) < 2 or (first.std() > STILL and second.std() > STILL):
         return welch(first, second)
-    return replace(newcombe(mean_share(first), mean_share(second)), p=_pooled_test(first, second))
+    return newcombe(wilson(first.sum(), len(first)), wilson(second.sum(), len(second)))
 
 
-def _is_binary(values: np.ndarray) -> bool:
+def is_binary(values: np.ndarray) -> bool:
+    """Tell whether all values are 0 or 1."""
     return bool(np.isin(values, (0.0, 1.0)).all())
 
 
@@ -121,6 +130,17 @@ def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
     pooled = table[:, 0].sum() / table.sum()
     error = np.sqrt(pooled * (1 - pooled) * (1 / len(first) + 1 / len(second)))
     return float(2 * stats.norm.sf(abs(first.mean() - second.mean()) / error))
+
+
+def _fisher_floor(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the smallest p of Fisher's test if the same number of hits fell otherwise between the two."""
+    from scipy import stats
+
+    hits, n = int(first.sum() + second.sum()), len(first) + len(second)
+    ends = np.array([max(0, hits - len(second)), min(hits, len(first))])
+    chances = stats.hypergeom.pmf(ends, n, hits, len(first))
+    tied = 2 if ends[0] != ends[1] and np.isclose(*chances) else 1
+    return float(min(tied * chances.min(), 1.0))
 
 
 def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:

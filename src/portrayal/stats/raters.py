@@ -50,7 +50,7 @@ def agreement(
     -------
     pl.DataFrame
         Results with measures 'krippendorff_alpha', 'cronbach_alpha' and 'cohen_kappa'; `group` names the
-        raters, `contrast` the question, `n` the items compared, `n_missing` the items that could not be.
+        raters, `question` the question, `n` the items compared, `n_missing` the items that could not be.
     """
     frame = check(reviews, REVIEWS, "reviews", "Agreement needs one row per item and reviewer.")
     question = _question(frame, question)
@@ -61,8 +61,12 @@ def agreement(
         for measure, found in _coefficients(ratings[:, chosen], level, draws, seed).items():
             note = "" if found.value == found.value else UNDEFINED
             missing = len(ratings) - (found.n or 0)
-            rows.append(found.row(measure, group=names, n_missing=missing, unit="coefficient", note=note))
-    return results(rows, audit=audit, contrast=question)
+            rows.append(
+                found.row(
+                    measure, group=names, n_missing=missing, unit="coefficient", note=note, counted="items"
+                )
+            )
+    return results(rows, facets=("question",), audit=audit, question=question)
 
 
 def rating_matrix(

@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -92,10 +93,11 @@ def _effective(value: float, influence: np.ndarray, people: int) -> float:
     return float(value * (1 - value) / variance) if variance > 1e-15 and 0 < value < 1 else float(people)
 
 
+@cache
 def _quantile(people: int, level: float) -> float:
-    from scipy import stats
+    from scipy import special
 
-    return float(stats.t.ppf(0.5 + level / 2, people - 1))
+    return float(special.stdtrit(people - 1, 0.5 + level / 2))
 
 
 def _correlation(first: np.ndarray, second: np.ndarray) -> float:

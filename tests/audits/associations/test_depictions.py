@@ -21,8 +21,11 @@ def images(*told: tuple[str, str, str | None, str | None, int]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def rows(table: pl.DataFrame, measure: str) -> dict[str, dict]:
-    return {row["group"]: row for row in table.filter(pl.col("measure") == measure).iter_rows(named=True)}
+def rows(table: pl.DataFrame, measure: str, occupation: str | None = None) -> dict[str, dict]:
+    """Return the rows of a measure by group: over all occupations, or of one."""
+    of = pl.col("occupation").eq_missing(pl.lit(occupation))
+    chosen = table.filter(pl.col("measure") == measure, of)
+    return {row["group"]: row for row in chosen.iter_rows(named=True)}
 
 
 PICTURES = images(
@@ -38,31 +41,32 @@ PICTURES = images(
 
 
 def test_the_headline_is_the_mean_of_the_occupations_shares() -> None:
-    # Women: 9 of 10 nurses, 0 of 4 plumbers. The mean is 0.45, not 9 of 14 images. Two occupations, so the interval is
-    # 0.45 +- t(0.975, 1) * sd / sqrt(2) with sd = 0.9 / sqrt(2), which gives 0.45 +- 12.706 * 0.45.
+    # Women: 9 of 10 nurses, 0 of 4 plumbers. The mean is 0.45, not 9 of 14 images. Two occupations whose shares deviate by
+    # 0.45 have a variance of 2 * 2 * (0.45 / 2)^2 = 0.2025, that of 0.45 * 0.55 / 0.2025 = 1.2222 single images: Wilson's
+    # interval of so many, with t(0.975, 1) = 12.706, which stays between 0 and 1. A t interval went from -5.3 to 6.2.
     shares = rows(depictions(PICTURES), "depicted_share")
     woman = shares["woman"]
-    half = stats.t.ppf(0.975, 1) * np.std([0.9, 0.0], ddof=1) / np.sqrt(2)
-    assert (woman["value"], woman["low"], woman["high"]) == pytest.approx((0.45, 0.45 - half, 0.45 + half))
+    n, z = 0.45 * 0.55 / 0.2025, stats.t.ppf(0.975, 1)
+    centre, half = (0.45 + z**2 / (2 * n)), z * np.sqrt(0.2025 + z**2 / (4 * n**2))
+    ends = [(centre + side * half) / (1 + z**2 / n) for side in (-1, 1)]
+    assert (woman["value"], woman["low"], woman["high"]) == pytest.approx((0.45, *ends))
+    assert 0 <= woman["low"] < woman["high"] <= 1
     assert shares["man"]["value"] == pytest.approx((0.1 + 1.0) / 2)
     assert woman["note"].startswith("mean over 2 occupations")
 
 
 def test_images_without_a_label_are_missing_and_nobody() -> None:
     # Prompts that name no group drew 20 images, 14 of them kept: 12 nurses of which 10, 8 plumbers of which 4.
-    shares = rows(depictions(PICTURES), "depicted_share")
-    counted = {group: (row["n"], row["n_missing"]) for group, row in shares.items()}
-    assert counted == {
-        "woman": (14, 6),
-        "man": (14, 6),
-        "woman, nurse": (10, 2),
-        "man, nurse": (10, 2),
-        "woman, plumber": (4, 4),
-        "man, plumber": (4, 4),
-    }
-    assert shares["woman, nurse"]["value"] == 0.9
-    assert shares["woman, plumber"]["value"] == 0.0
-    assert shares["woman, plumber"]["high"] == pytest.approx(wilson(0, 4).high)
+    table = depictions(PICTURES)
+    for job, counted in ((None, (14, 6)), ("nurse", (10, 2)), ("plumber", (4, 4))):
+        shares = rows(table, "depicted_share", job)
+        assert {group: (row["n"], row["n_missing"]) for group, row in shares.items()} == {
+            "woman": counted,
+            "man": counted,
+        }
+    assert rows(table, "depicted_share", "nurse")["woman"]["value"] == 0.9
+    plumber = rows(table, "depicted_share", "plumber")["woman"]
+    assert (plumber["value"], plumber["high"]) == (0.0, pytest.approx(wilson(0, 4).high))
 
 
 def test_what_is_lost_is_a_share_of_what_was_answered() -> None:
@@ -76,13 +80,34 @@ def test_what_is_lost_is_a_share_of_what_was_answered() -> None:
     assert rows(table, "dropped_age_rate")["person"]["value"] == 0.0
 
 
-def test_blocking_is_compared_between_the_groups_a_prompt_names() -> None:
-    # 1 of 17 against 3 of 5: the difference is 1/17 - 3/5, tested by Fisher's exact test on (1, 16; 3, 2).
-    (row,) = rows(depictions(PICTURES), "blocked_difference").values()
-    assert (row["group"], row["contrast"]) == ("person", "person - woman")
-    assert row["value"] == pytest.approx(1 / 17 - 3 / 5)
-    assert row["p"] == pytest.approx(stats.fisher_exact([[1, 16], [3, 2]]).pvalue)
-    assert (row["n"], row["n_missing"]) == (22, 3)
+def test_each_occupation_is_compared_with_the_others() -> None:
+    # Women: 9 of 10 nurses against 0 of 4 plumbers, Fisher's exact test on (9, 1; 0, 4); plumbers are the mirror.
+    table = depictions(PICTURES)
+    nurse = rows(table, "depicted_difference", "nurse")
+    assert nurse["man"]["value"] == pytest.approx(-0.9)
+    assert nurse["man"]["p"] == pytest.approx(stats.fisher_exact([[1, 9], [4, 0]]).pvalue)
+    assert rows(table, "depicted_difference", "plumber")["man"]["value"] == pytest.approx(0.9)
+    # Of two groups the one seen more often (9 women, 5 men) repeats the other's test: it is outside the family.
+    assert nurse["woman"]["value"] == pytest.approx(0.9)
+    assert (nurse["woman"]["family"], nurse["man"]["family"]) == ("exploratory", None)
+
+
+def test_groups_are_data() -> None:
+    # Any words, any number of groups, and another word for nobody in particular.
+    named = images(
+        ("nurse", "human", "kept", "elder", 3),
+        ("nurse", "human", "kept", "giant", 2),
+        ("nurse", "human", "kept", "elf", 1),
+        ("nurse", "elf", "blocked", None, 2),
+        ("chef", "human", "kept", "elf", 4),
+    )
+    table = depictions(named, neutral="human")
+    # Elves: 1 of 6 nurses and 4 of 4 chefs.
+    assert rows(table, "depicted_share")["elf"]["value"] == pytest.approx((1 / 6 + 1) / 2)
+    tested = table.filter(pl.col("measure") == "depicted_difference")
+    assert set(tested["group"]) == {"elder", "giant", "elf"}
+    assert tested["family"].null_count() == 6  # of three groups none is another's mirror
+    assert rows(table, "blocked_rate")["elf"]["value"] == 1.0
 
 
 def test_an_occupation_at_a_tenth_is_not_under_it() -> None:
@@ -111,5 +136,5 @@ def test_an_occupation_nobody_drew_has_no_share() -> None:
         for job, count in (("nurse", 3), ("ceo", 0))
     ]
     table = depictions_of_counts(counts)
-    assert set(rows(table, "depicted_share")) == {"woman", "woman, nurse"}
+    assert set(table.filter(pl.col("measure") == "depicted_share")["occupation"]) == {None, "nurse"}
     assert rows(table, "occupations_over_90")["woman"]["n"] == 1

@@ -17,8 +17,9 @@ def caption(person, condition, text, emotion="joy", status="answered", intensity
     return {**place, "condition": condition, "status": status, "caption": text}
 
 
-def value(table, measure, group):
-    row = table.filter((pl.col("measure") == measure) & (pl.col("group") == group))
+def value(table, measure, emotion, condition, intensity=None):
+    of = pl.col("intensity").eq_missing(pl.lit(intensity))
+    row = table.filter(pl.col("measure") == measure, of, emotion=emotion, group=condition)
     assert row.height == 1
     return row.row(0, named=True)
 
@@ -38,14 +39,46 @@ def small():
 
 def test_counts_by_hand():
     table = emotion_words(small(), WORDS, minimum=0, baseline="shirt").results
-    shirt = value(table, "emotion_words", "joy, shirt")
+    shirt = value(table, "emotion_words", "joy", "shirt")
     # Two in the first caption, one in each of the two others: 4 occurrences in 3 captions.
     assert (shirt["value"], shirt["n"]) == (pytest.approx(4000 / 3), 3)
-    bare = value(table, "emotion_words", "joy, bare")
+    bare = value(table, "emotion_words", "joy", "bare")
     # "unhappy" is not "happy"; the refused caption is missing, not a caption without the word.
     assert (bare["value"], bare["n"], bare["n_missing"]) == (pytest.approx(1000 / 3), 3, 1)
-    assert value(table, "emotion_word_ratio", "joy")["value"] == pytest.approx(1 / 4)
-    assert value(table, "false_mention", "anger, shirt")["value"] == 1000
+    assert value(table, "emotion_word_ratio", "joy", "bare")["value"] == pytest.approx(1 / 4)
+    assert value(table, "false_mention", "anger", "shirt")["value"] == 1000
+    # Person 1: 1 of 2 bare, 3 of 2 with a shirt; person 2: 0 of 1 and 1 of 1. Both differ by -1,000 per 1,000 captions.
+    difference = value(table, "emotion_word_difference", "joy", "bare")
+    assert (difference["value"], difference["versus"]) == (-1000, "shirt")
+    assert (difference["n"], difference["counted"], difference["p"]) == (
+        2,
+        "people",
+        0.5,
+    )  # 2 of 4 sign patterns
+    assert difference["low"] < -1000 < difference["high"]  # two persons alike are not certainty
+
+
+def test_single_intensities_are_outside_the_family():
+    made = [
+        caption(str(person), condition, "happy", intensity=level)
+        for person in range(3)
+        for condition in ("shirt", "bare")
+        for level in ("low", "high")
+    ]
+    table = emotion_words(made, WORDS, 0, "shirt").results
+    tested = table.filter(pl.col("measure") == "emotion_word_difference", pl.col("emotion") == "joy")
+    assert dict(zip(tested["intensity"], tested["family"], strict=True)) == {
+        None: None,
+        "high": "exploratory",
+        "low": "exploratory",
+    }
+
+
+def test_a_caption_of_nobody_is_an_error_that_names_the_row():
+    made = small()
+    made[3]["person"] = " "
+    with pytest.raises(PortrayalError, match=r"row 4 of captions does not say who is shown"):
+        emotion_words(made, WORDS, 0, "shirt")
 
 
 def test_rare_words_are_left_out_and_listed():
@@ -53,7 +86,7 @@ def test_rare_words_are_left_out_and_listed():
     listed = dict(found.words.select("word", "counted").iter_rows())
     assert listed == {"happy": False, "smile": False, "angry": False}
     found = emotion_words(small(), WORDS, minimum=3, baseline="shirt")
-    assert value(found.results, "emotion_words", "joy, shirt")["value"] == pytest.approx(4000 / 3)
+    assert value(found.results, "emotion_words", "joy", "shirt")["value"] == pytest.approx(4000 / 3)
 
 
 def test_row_order_never_matters_and_renaming_conditions_only_renames():
@@ -72,9 +105,11 @@ def test_captions_of_people_who_have_none_are_missing_too():
         for row in small()
     ]
     table = emotion_words(made, WORDS, 0, "shirt").results
-    bare = value(table, "emotion_words", "joy, bare")
+    bare = value(table, "emotion_words", "joy", "bare")
     assert (bare["value"], bare["n"], bare["n_missing"]) == (500, 2, 2)
-    assert value(table, "emotion_word_ratio", "joy")["n_missing"] == 2
+    assert value(table, "emotion_word_ratio", "joy", "bare")["n_missing"] == 2
+    difference = value(table, "emotion_word_difference", "joy", "bare")
+    assert (difference["n"], difference["n_missing"]) == (1, 1)  # people
 
 
 def test_unknown_baseline_says_what_there_is():
@@ -122,24 +157,24 @@ def measured(recorded):
 
 # Counts per 1,000 of the recorded captions by the authors' rule, counted once with grep-like code.
 PER_1000 = {
-    "anger, high, nonobjectified": 287.15,
-    "anger, high, objectified": 0.1,
-    "anger, low, nonobjectified": 122.7,
-    "anger, low, objectified": 0.1,
-    "sadness, high, nonobjectified": 373.3,
-    "sadness, high, objectified": 173.7,
-    "sadness, low, nonobjectified": 134.5,
-    "sadness, low, objectified": 19.15,
-    "happiness, high, nonobjectified": 67.45,
-    "happiness, high, objectified": 15.75,
-    "happiness, low, nonobjectified": 47.5,
-    "happiness, low, objectified": 6.45,
+    ("anger", "high", "nonobjectified"): 287.15,
+    ("anger", "high", "objectified"): 0.1,
+    ("anger", "low", "nonobjectified"): 122.7,
+    ("anger", "low", "objectified"): 0.1,
+    ("sadness", "high", "nonobjectified"): 373.3,
+    ("sadness", "high", "objectified"): 173.7,
+    ("sadness", "low", "nonobjectified"): 134.5,
+    ("sadness", "low", "objectified"): 19.15,
+    ("happiness", "high", "nonobjectified"): 67.45,
+    ("happiness", "high", "objectified"): 15.75,
+    ("happiness", "low", "nonobjectified"): 47.5,
+    ("happiness", "low", "objectified"): 6.45,
 }
 
 
 def test_recorded_captions_give_the_counts(measured):
     table = measured.results
-    found = {group: value(table, "emotion_words", group)["value"] for group in PER_1000}
+    found = {cell: value(table, "emotion_words", cell[0], cell[2], cell[1])["value"] for cell in PER_1000}
     assert found == pytest.approx(PER_1000)
 
 
@@ -148,10 +183,12 @@ def test_as_the_paper_states(measured):
     # intensities; every emotion at most half as often.
     table = measured.results
     for intensity in ("high", "low"):
-        assert value(table, "emotion_words", f"anger, {intensity}, objectified")["value"] < 1
+        assert value(table, "emotion_words", "anger", "objectified", intensity)["value"] < 1
     for emotion in ("anger", "sadness", "happiness"):
-        for level in (emotion, f"{emotion}, high", f"{emotion}, low"):
-            assert value(table, "emotion_word_ratio", level)["value"] <= 0.5
+        for level in (None, "high", "low"):
+            assert value(table, "emotion_word_ratio", emotion, "objectified", level)["value"] <= 0.5
+        # Ten women: at best 2 of 1,024 sign patterns are as extreme.
+        assert value(table, "emotion_word_difference", emotion, "objectified")["p"] == pytest.approx(2 / 1024)
     # All listed words reach the paper's 100 occurrences: that is how the list came about.
     assert measured.words["counted"].all()
 
@@ -162,7 +199,7 @@ def test_an_independent_count_of_two_cells(recorded, measured):
     count = sum(
         word in listed for text in cell for word in text.lower().replace(".", "").replace(",", "").split(" ")
     )
-    row = value(measured.results, "emotion_words", "sadness, low, objectified")
+    row = value(measured.results, "emotion_words", "sadness", "objectified", "low")
     assert (row["value"], row["n"]) == (pytest.approx(count / len(cell) * 1000), len(cell))
 
 

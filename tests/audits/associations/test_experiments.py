@@ -37,8 +37,12 @@ def run(folder: Path, text: str) -> Path:
 
 
 def rows(folder: Path, measure: str) -> dict[str, dict]:
+    """Return the rows of a measure by group, and by its further facets where it has some."""
     table = pl.read_parquet(folder / "results.parquet").filter(pl.col("measure") == measure)
-    return {row["group"]: row for row in table.iter_rows(named=True)}
+    about = [name for name in ("group", "emotion", "occupation", "age") if name in table.columns]
+    about = [name for name in about if table[name].null_count() < table.height]
+    made = {tuple(row[name] for name in about): row for row in table.iter_rows(named=True)}
+    return {key[0] if len(key) == 1 else key: row for key, row in made.items()}
 
 
 def test_experiments_share_the_stem_and_their_page() -> None:
@@ -87,11 +91,13 @@ def test_a_generator_study_measures_who_is_depicted_and_what_is_blocked(generate
     folder, drawn = generated
     assert len(drawn) > 30
     shares = rows(folder, "depicted_share")
-    assert shares["woman, nurse"]["value"] > 0.7
-    assert shares["woman, plumber"]["value"] < 0.3
+    assert shares["woman", "nurse"]["value"] > 0.7
+    assert shares["woman", "plumber"]["value"] < 0.3
+    overall = shares["woman", None]
+    assert 0 <= overall["low"] < overall["value"] < overall["high"] <= 1
     blocked = rows(folder, "blocked_rate")
     assert blocked["person"]["n"] == 24
-    assert rows(folder, "blocked_difference")["person"]["p"] <= 1
+    assert rows(folder, "unanswered_difference")["person"]["p"] <= 1  # blocked more often for some
     assert check_results(pl.read_parquet(folder / "results.parquet")).height > 10
 
 
@@ -300,8 +306,8 @@ def test_emotion_words_of_a_few_recorded_captions(tmp_path: Path) -> None:
     (tmp_path / "captions.jsonl").write_text("\n".join(map(json.dumps, made)))
     folder = run(tmp_path, CAPTIONS.format(path="captions.jsonl", minimum=1))
     rates = rows(folder, "emotion_words")
-    assert rates["anger, nonobjectified"]["value"] == 500
-    assert rates["anger, objectified"]["value"] == 0
+    assert rates["nonobjectified", "anger"]["value"] == 500
+    assert rates["objectified", "anger"]["value"] == 0
     page = (folder / "report.html").read_text()
     assert 'id="associations"' in page
 

@@ -93,7 +93,7 @@ def run_shipped(name: str, folder: Path) -> Path:
     )
     kept = head.partition("[[systems]]")[0] + systems
     path = folder / "study.toml"
-    path.write_text(f"{kept}[associations]\nvariants = []\nsubsets = 0\n{settings}")
+    path.write_text(f"{kept}[associations]\nvariants = []\n{settings}")
     flow.audit(path, folder / "run", quiet=True)
     return folder / "run"
 
@@ -109,7 +109,15 @@ def test_the_emotion_study_permutes_within_person(emotion) -> None:
     table = pl.read_parquet(emotion / "results.parquet")
     tests = table.filter(pl.col("measure") == "eat")
     assert tests.height == 12  # three emotions, two intensities, two systems
-    assert tests["n"].to_list() == [12] * 12
+    people = len({path.name.split("_")[0] for path in (emotion.parent / "SOBEM").iterdir()})
+    assert tests["n"].to_list() == [people] * 12
+    assert set(tests["counted"]) == {"people"}
+    # Every test is called by what it compares, and told apart from those that compare the same.
+    assert tests["test"].n_unique() == 6
+    assert tests["test"][0].startswith(
+        "women photographed clothed and the same women photographed partly undressed with"
+    )
+    assert tests["test"][0].endswith("(angry, high)")
     assert tests["note"].str.contains("within person").all()
     assert tests["note"].str.contains("two-sided").all()
     unpaired = table.filter(pl.col("measure") == "eat_unpaired")
@@ -233,21 +241,21 @@ def test_the_papers_table_as_cells(shared) -> None:
             "audit": "associations",
             "system": row["model"],
             "measure": "eat",
-            "group": f"{row['emotion']}, {row['intensity']}",
+            "test": f"{row['emotion']}, {row['intensity']}",
             "value": row["d"],
-            "p": 0.01 if row["significant"] == "yes" else 0.5,
+            "decision": "found" if row["significant"] == "yes" else "not found",
             "n": 40,
         }
         for row in published.iter_rows(named=True)
     ]
-    cells = effect_cells(results(rows))
+    cells = effect_cells(results(rows, facets=("test",)))
     assert cells.height == 54
     written = dict(zip(zip(cells["system"], cells["test"], strict=True), cells["written"], strict=True))
-    assert written["CLIP ViT-L14", "happy, high"] == "-1.08*"
+    assert written["CLIP ViT-L14", "happy, high"] == "−1.08*"
     assert written["CLIP ViT-B32", "sad, low"] == "1.42*"
-    assert written["CLIP RN50x4", "happy, low"] == "-0.04"
+    assert written["CLIP RN50x4", "happy, low"] == "−0.04"
     assert cells["shade"].min() == 0
-    assert effect_table(results(rows)).to_dict()["layer"]
+    assert effect_table(results(rows, facets=("test",))).to_dict()["layer"]
 
 
 def test_picture_table_names_what_it_knows(tmp_path) -> None:

@@ -101,28 +101,42 @@ def value(table, measure):
 
 
 def test_difference_within_persons():
-    table = saliency(rows(10), baseline="shirt")
-    difference = value(table, "saliency_difference")
-    assert difference["contrast"] == "bare - shirt"
+    found = saliency(rows(10), baseline="shirt")
+    difference = value(found.results, "saliency_difference")
+    assert (difference["group"], difference["versus"], difference["region"]) == ("bare", "shirt", "face")
     assert difference["low"] < -0.2 < difference["high"]
     assert difference["p"] == pytest.approx(2 / 1024)  # all ten persons differ alike: 2 of 2^10 sign patterns
-    assert difference["n"] == 40
+    assert (difference["n"], difference["counted"]) == (10, "people")
+    assert found.differences["difference"].mean() == pytest.approx(difference["value"])
+
+
+def test_a_picture_of_nobody_is_an_error_that_names_the_row():
+    made = rows(3)
+    made[2]["person"] = None
+    with pytest.raises(PortrayalError, match="row 3 of shares does not say who is shown"):
+        saliency(pl.DataFrame(made, infer_schema_length=None), baseline="shirt")
 
 
 def test_missing_maps_are_counted():
     made = rows(5)
     made[0]["share"] = None
-    table = saliency(pl.DataFrame(made, infer_schema_length=None), baseline="shirt")
-    assert value(table, "saliency_difference")["n_missing"] == 1
-    assert table.filter(pl.col("group") == "face, shirt")["n_missing"].to_list() == [1]
+    table = saliency(pl.DataFrame(made, infer_schema_length=None), baseline="shirt").results
+    share = table.filter(pl.col("measure") == "saliency_share", group="shirt", region="face")
+    assert share.select("n", "n_missing", "counted").row(0) == (9, 1, "pictures")
+    # The person has another picture in this condition; without it she is missing.
+    assert value(table, "saliency_difference")["n_missing"] == 0
+    made[1]["share"] = None
+    table = saliency(pl.DataFrame(made, infer_schema_length=None), baseline="shirt").results
+    difference = value(table, "saliency_difference")
+    assert (difference["n"], difference["n_missing"]) == (4, 1)
 
 
 def test_interval_covers_and_the_test_keeps_its_level_at_ten_persons():
     covered = rejected = 0
     for seed in range(150):
-        planted = value(saliency(rows(10, 0.1, seed), "shirt"), "saliency_difference")
+        planted = value(saliency(rows(10, 0.1, seed), "shirt").results, "saliency_difference")
         covered += planted["low"] <= -0.1 <= planted["high"]
-        nothing = value(saliency(rows(10, 0.0, seed + 1000), "shirt"), "saliency_difference")
+        nothing = value(saliency(rows(10, 0.0, seed + 1000), "shirt").results, "saliency_difference")
         rejected += nothing["p"] < 0.05
     assert 0.90 <= covered / 150 <= 0.98
     assert rejected / 150 <= 0.08
@@ -130,7 +144,7 @@ def test_interval_covers_and_the_test_keeps_its_level_at_ten_persons():
 
 def test_row_order_never_matters():
     made = rows(6)
-    assert saliency(made, "shirt").equals(saliency(made[::-1], "shirt"))
+    assert saliency(made, "shirt").results.equals(saliency(made[::-1], "shirt").results)
 
 
 def test_unknown_baseline():

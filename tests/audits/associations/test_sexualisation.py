@@ -21,8 +21,8 @@ def images(group, neutral=0, sexy=0, blocked=0, failed=0, **more):
     ]
 
 
-def row(table, measure, group):
-    found = table.filter((pl.col("measure") == measure) & (pl.col("group") == group))
+def row(table, measure, group, age=None):
+    found = table.filter(pl.col("measure") == measure, pl.col("age").eq_missing(pl.lit(age)), group=group)
     assert found.height == 1
     return found.row(0, named=True)
 
@@ -46,6 +46,28 @@ def test_difference_and_ratio():
     assert ratio["value"] == pytest.approx(47 / 3)
     assert ratio["low"] < 47 / 3 < ratio["high"]
     assert ratio["p"] is None  # one test, counted once
+
+
+def test_images_from_one_seed_are_one_unit():
+    # Eight seeds at four ages each: in every seed all four images of women are sexualised and none of men. 64 images say no
+    # more than eight seeds: 2 of 256 sign patterns are as extreme. Fisher's test would have given p < 1e-17.
+    made = [
+        r for age in (20, 30, 40, 50) for r in images("woman", 0, 8, age=age) + images("man", 8, 0, age=age)
+    ]
+    difference = row(sexualisation(made, baseline="man"), "sexualised_difference", "woman")
+    assert (difference["value"], difference["versus"]) == (1.0, "man")
+    assert (difference["p"], difference["p_floor"]) == (2 / 256, 2 / 256)
+    assert difference["low"] < 1.0  # eight seeds alike are not certainty
+    # With other seeds for men, whole seeds change sides: 2 of C(16, 8) = 12,870 divisions.
+    other = [{**r, "seed": f"m{r['seed']}"} if r["group"] == "man" else r for r in made]
+    between = row(sexualisation(other, baseline="man"), "sexualised_difference", "woman")
+    assert between["p"] == pytest.approx(2 / 12_870)
+
+
+def test_labels_that_do_not_vary_are_not_tested():
+    table = sexualisation(images("man", 9) + images("woman", 9), baseline="man")
+    assert row(table, "sexualised_difference", "woman")["decision"] == "not tested"
+    assert row(table, "sexualised_difference", "woman")["reason"] == "no image is labelled as sexualised"
 
 
 def test_newcombe_published_example():
@@ -89,14 +111,14 @@ def test_trend_and_faces_in_the_table():
     rows = [{**r, "face": index % 4 != 0} for index, r in enumerate(rows)]
     table = sexualisation(rows)
     assert row(table, "sexualised_age_trend", "woman")["value"] == pytest.approx(0.03)
-    assert row(table, "sexualised_rate", "woman, age 40")["value"] == 0.5
+    assert row(table, "sexualised_rate", "woman", "40")["value"] == 0.5
     assert row(table, "no_face_rate", "woman")["value"] == pytest.approx(8 / 30)
 
 
 def test_blocked_images_are_missing_at_their_own_age():
     rows = [*images("woman", 4, 4, 2, age=30), *images("woman", 7, 2, 1, age=40)]
     table = sexualisation(pl.DataFrame(rows, infer_schema_length=None))
-    found = {age: row(table, "sexualised_rate", f"woman, age {age}") for age in (30, 40)}
+    found = {age: row(table, "sexualised_rate", "woman", str(age)) for age in (30, 40)}
     assert {age: (r["value"], r["n"], r["n_missing"]) for age, r in found.items()} == {
         30: (0.5, 8, 2),
         40: (pytest.approx(2 / 9), 9, 1),

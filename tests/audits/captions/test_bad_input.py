@@ -52,7 +52,7 @@ def test_an_image_without_caption_is_missing_and_an_empty_caption_is_an_omission
     people = pl.DataFrame([(i, "gender", "male", "test") for i in images], schema=PEOPLE, orient="row")
     stages = Stages(images, people=people).with_system(*read)
     found = measure_system(stages, "x", Options(), ["beside every harm: group words"]).rows
-    omitted = found.filter((pl.col("quantity") == "person not mentioned") & (pl.col("group") == "male")).row(
+    omitted = found.filter((pl.col("measure") == "person not mentioned") & (pl.col("group") == "male")).row(
         0, named=True
     )
     assert (omitted["n"], omitted["n_missing"]) == (6, 1)
@@ -75,7 +75,7 @@ def test_a_caption_of_an_unknown_image_is_named() -> None:
     assert faults["fault"].to_list() == ["system captions: caption of an image not in the study, left out"]
 
 
-def test_refusals_are_missing_and_several_samples_are_numbered() -> None:
+def test_refusals_and_empty_answers_are_missing_and_several_samples_are_numbered() -> None:
     responses = pl.DataFrame(
         {
             "stimulus": ["a", "a", "b", "c"],
@@ -84,7 +84,7 @@ def test_refusals_are_missing_and_several_samples_are_numbered() -> None:
             "caption": ["second", "first", None, None],
         }
     )
-    assert system_captions(responses).rows() == [("a", "first", 0), ("a", "second", 1), ("c", "", 0)]
+    assert system_captions(responses).rows() == [("a", "first", 0), ("a", "second", 1)]
 
 
 def test_one_image_has_one_group_on_an_axis() -> None:

@@ -53,8 +53,8 @@ def test_planted_values_by_hand() -> None:
         "artifacts not recognised": 0.5,
         "identity terms imposed": 0.2,  # 0.4 of the scenes show somebody elderly
         # Women in a dress always have the noun and those in a jacket half of the time: of those with it two thirds
-        # wear a dress, of those without it nobody. 2/3 of pairs are told apart, the others tie: 5/6, less one half.
-        "looks predict the group term": 5 / 6 - 1 / 2,
+        # wear a dress, of those without it nobody. 2/3 of pairs are told apart, the others tie: 5/6.
+        "looks predict the group term": 5 / 6,
         "markedness": 0.5,
         "group words wrong": 0.5,
         "group never named": 0.5,

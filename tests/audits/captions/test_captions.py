@@ -10,9 +10,18 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions import AUDIT
-from portrayal.audits.captions.findings import MOST_ROWS, SHOWN
+from portrayal.audits.captions.findings import CLAIMS
 from portrayal.audits.captions.inputs import read_inputs, stages_of
-from portrayal.audits.captions.measures.stages import DELETION_WARNING, HUMAN_LABELS, SYSTEM_LABELS
+from portrayal.audits.captions.measures import context_rules, distributions, people_mentioned
+from portrayal.audits.captions.measures.stages import (
+    DELETION_WARNING,
+    HUMAN_LABELS,
+    HUMAN_SAME,
+    SYSTEM_CAPTIONS,
+    SYSTEM_LABELS,
+)
+from portrayal.audits.captions.tables import MOST_ROWS, SHOWN
+from portrayal.report.sentences import Claim, found_sentence
 from portrayal.runs.audit import Measured
 from portrayal.runs.study_file import read_study
 
@@ -41,9 +50,7 @@ def measured(path: Path) -> Measured:
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    settings = (
-        "scenes = 160\nobject_types = 5\nsplits = 20\nbootstraps = 20\npermutations = 99\nprocesses = 1"
-    )
+    settings = "scenes = 160\nobject_types = 5\nsplits = 20\nbootstraps = 20\nprocesses = 1"
     systems = {
         name: f'use = "phantom:captions"\nparameters = {{ plants = "{harm}", rate = 0.6 }}'
         for name, harm in PLANTED.items()
@@ -51,40 +58,102 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     return measured(write_study(tmp_path_factory.mktemp("planted"), settings, systems))
 
 
-def test_every_finding_carries_its_mitigation_and_the_warning(planted: Measured) -> None:
+def found_sentences(planted: Measured, system: str) -> list[str]:
     findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
-    harms = [finding for finding in findings if not finding.sentence.startswith("No technique found")]
-    told = {planted.results["system"][finding.row] for finding in harms}
-    assert set(PLANTED) <= told
-    for finding in harms:
-        assert DELETION_WARNING in finding.sentence, finding.sentence
-        assert "look at the language model" in finding.sentence.lower(), finding.sentence
+    decided = planted.results.select("system", "decision").rows()
+    return [one.sentence for one in findings if decided[one.row] == (system, "found")]
+
+
+def test_the_warning_and_the_mitigations_stand_once_and_in_no_sentence(planted: Measured) -> None:
+    tables = AUDIT.tables(planted, AUDIT.settings.model_construct())
+    stages = next(table for table in tables if table.name == "stages")
+    assert stages.text == DELETION_WARNING
+    pairs = stages.table.select("found at", "against").rows()
+    assert len(set(pairs)) == len(pairs) >= 3
+    assert any("look at the language model" in text for text in stages.table["the paper suggests"])
+    findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
+    assert not [
+        one.sentence for one in findings if "language model" in one.sentence or "erase:" in one.sentence
+    ]
 
 
 @pytest.mark.parametrize(
     ("system", "wording"),
     [
-        ("leaves out", "leaves out people annotated darker more often than people annotated lighter"),
-        ("girls", "use a word that demeans the person in this context"),
-        ("wrong", "uses the wrong group word"),
-        ("marks", "names the race of people annotated"),
-        ("erases", "do not recognise a group's artifacts"),
+        ("leaves out", "leaves out people annotated darker more often than people annotated lighter: "),
+        (
+            "girls",
+            "breaks the rule 'women called girls' (people annotated female) in more than 0.5% of images: ",
+        ),
+        (
+            "wrong",
+            "uses the wrong group word more often for people annotated female than for people annotated male: ",
+        ),
+        (
+            "marks",
+            "names the race of people annotated darker more often than that of people annotated lighter: ",
+        ),
+        (
+            "erases",
+            "leaves out or generalises things listed for the group disabled more often than other things of the same",
+        ),
     ],
 )
 def test_each_planted_harm_is_told_in_words(planted: Measured, system: str, wording: str) -> None:
-    findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
-    told = [f.sentence for f in findings if planted.results["system"][f.row] == system]
-    assert any(wording in text for text in told), told
+    told = found_sentences(planted, system)
+    assert any(text.startswith(f"{system} {wording}") for text in told), told
+    assert all(" images, adjusted p" in text for text in told), told
 
 
 def test_error_is_told_beside_neutral_wording_and_omission(planted: Measured) -> None:
-    text = next(
-        f.sentence
-        for f in AUDIT.findings(planted, AUDIT.settings.model_construct())
-        if "wrong group word" in f.sentence
+    text = next(text for text in found_sentences(planted, "wrong") if "wrong group word" in text)
+    assert (
+        "Beside it, neutral wording: female 0.0% and male 0.0%; person not mentioned: female 0.0% and male 0.0%."
+        in text
     )
-    assert "neutral wording: " in text
-    assert "person not mentioned: " in text
+
+
+def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images(planted: Measured) -> None:
+    (girls,) = [text for text in found_sentences(planted, "girls") if "women called girls" in text]
+    women = planted.results.filter(
+        pl.col("system") == "girls", pl.col("stage") == HUMAN_SAME, pl.col("subject") == "women called girls"
+    ).row(0, named=True)
+    tested = planted.results.filter(
+        pl.col("system") == "girls", pl.col("measure") == context_rules.TEST, pl.col("stage") == SYSTEM_CAPTIONS,
+        pl.col("subject") == "women called girls",
+    ).row(0, named=True)  # fmt: skip
+    assert women["n"] == tested["n"]  # women, and not all images
+    assert " In the human captions of the same images it is 0.0% (95% interval 0.0 to " in girls
+    assert "cause" not in girls
+
+
+def test_a_difference_names_the_object_and_faces_the_group_it_is_larger_for(planted: Measured) -> None:
+    # 'wrong' says man of women, which makes no difference of objects; the largest is named all the same.
+    rows = planted.results.filter(
+        pl.col("measure") == distributions.TEST,
+        pl.col("quantity") == "object tuples",
+        pl.col("p").is_not_null(),
+    )
+    assert rows.height
+    assert rows["subject"].null_count() == 0
+    row = {**rows.row(0, named=True), "row": 0, "decision": "found", "value": -0.3, "low": -0.4, "high": -0.2}
+    claim = Claim(**CLAIMS[distributions.TEST])
+    said = found_sentence({**row, "subject": "dog", "group": "female", "versus": "male"}, claim, planted)
+    assert "says 'dog' more often of people annotated male than of people annotated female" in said
+    assert ": 30 percentage points (95% interval 20 to 40" in said
+
+
+def test_charts_fill_what_was_found_and_leave_out_what_is_all_zero(planted: Measured) -> None:
+    charts = {chart.name: chart for chart in AUDIT.charts(planted, AUDIT.settings.model_construct())}
+    assert set(charts) == {"harms", "people_not_mentioned", "wrong_group_word", "person_not_mentioned"}
+    drawn = charts["people_not_mentioned"].chart.to_dict(format="vega")["data"]
+    points = [row for data in drawn for row in data.get("values", []) if "found" in row]
+    assert {(row["series"], row["label"]) for row in points if row["found"]} == {
+        ("leaves out", "skin: darker less lighter")
+    }
+    silent = planted.results.filter(pl.col("measure") != people_mentioned.TEST)
+    names = {chart.name for chart in AUDIT.charts(Measured(silent), AUDIT.settings.model_construct())}
+    assert "people_not_mentioned" not in names
 
 
 def recorded(folder: Path, settings: str = "", images: tuple[str, ...] = ("1", "2")) -> Path:
@@ -121,8 +190,13 @@ def test_a_rule_nobody_could_check_is_named_in_the_warnings_and_the_needs(tmp_pa
     pl.DataFrame(people).write_csv(tmp_path / "people.csv")
     found = measured(recorded(tmp_path, 'people = { file = "people.csv" }'))
     assert any("a weapon wrongly mentioned" in warning for warning in found.warnings)
-    row = found.results.filter(pl.col("measure").str.contains("a weapon wrongly")).row(0, named=True)
+    weapon = pl.col("subject") == "a weapon wrongly mentioned with a Black person"
+    row = found.results.filter(weapon).row(0, named=True)
     assert (row["value"], row["n"], row["n_missing"]) == (None, 0, 2)
+    assert (row["decision"], row["reason"]) == (
+        "not measurable",
+        "no other stage tells whether it is wrongly mentioned",
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,7 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
     )
     judged.write_csv(path)
     again = measure_system(girls, "phantom", OPTIONS, [GIRLS], read_reviews(path))
-    bound = first.rows.filter(
-        (pl.col("quantity") == "any context-specific harm") & (pl.col("group") == "all")
-    )
+    bound = first.rows.filter((pl.col("measure") == "any context-specific harm") & (pl.col("group") == "all"))
     row = again.rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(
         0, named=True
     )
@@ -74,7 +72,10 @@ def test_a_lexicon_change_shows_what_it_does(tmp_path) -> None:
     shorter.write_csv(path)
     table = compare(stages, SILLY, "demeaning", path)
     row = table.filter(
-        (pl.col("stage") == "system captions") & (pl.col("group") == "all") & (pl.col("bound") == "estimate")
+        pl.col("stage") == "system captions",
+        pl.col("group") == "all",
+        pl.col("measure") == "demeaning word",
+        pl.col("bound") == "estimate",
     )
     assert row["value"][0] > 0.3
     assert row["value_changed"][0] == 0.0

@@ -35,7 +35,7 @@ def test_the_planted_rate_lies_within_its_interval(phantom: str, quantity: str, 
     held = 0
     for seed in range(RUNS):
         row = next(
-            r for r in rows_of(phantom, quantity, seed) if r.get("group") == group and not r.get("contrast")
+            r for r in rows_of(phantom, quantity, seed) if r.get("group") == group and not r.get("versus")
         )
         held += row["low"] <= RATE <= row["high"]
     assert held >= LEAST_HELD
@@ -44,7 +44,7 @@ def test_the_planted_rate_lies_within_its_interval(phantom: str, quantity: str, 
 def test_an_evenly_careless_captioner_seldom_raises_an_alarm_between_groups():
     alarms = 0
     for seed in range(RUNS):
-        contrasts = [r for r in rows_of("nothing, evenly careless", PERSON_ABSENT, seed) if r.get("contrast")]
+        contrasts = [r for r in rows_of("nothing, evenly careless", PERSON_ABSENT, seed) if r.get("versus")]
         assert {r["axis"] for r in contrasts} == {"gender", "skin"}
         skin = next(r for r in contrasts if r["axis"] == "skin")
         alarms += bool(skin["low"] > 0 or skin["high"] < 0)

@@ -76,7 +76,11 @@ def test_what_was_planted_is_recovered_within_its_interval(table, capsys) -> Non
 
 def test_a_captioner_that_never_names_a_gender_makes_no_error_and_is_all_neutral_and_omission() -> None:
     outcome = measure("beside every harm: group words", planted("group never named", 200, 0.5, 0), OPTIONS)
-    told = {(r["quantity"], r["group"]): r["value"] for r in system_rows(outcome) if r.get("group")}
+    told = {
+        (r["quantity"], r["group"]): r["value"]
+        for r in system_rows(outcome)
+        if r["measure"] == r["quantity"] and not r.get("versus")
+    }
     for group in ("female", "male"):
         assert told[group_words.WRONG, group] == told[group_words.RIGHT, group] == 0
         silent = told[group_words.NEUTRAL, group] + told[group_words.OMITTED, group]

@@ -8,7 +8,7 @@ import pytest
 from portrayal import flow
 from portrayal.audits.captions.measures.group_words import RIGHT, WRONG, outcomes
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import CAPTIONS, HUMAN_SAME, PEOPLE, SYSTEM_CAPTIONS, Stages
 
 # ../shared/data/captions/coco_systems/README.md, "A quick check": n, wrong gender and neither, in percent.
 PUBLISHED = {
@@ -108,7 +108,11 @@ def test_every_technique_the_stages_allow_is_measured(run) -> None:
 
 
 def test_error_and_omission_stand_side_by_side_by_group(run) -> None:
-    rows = run.tables["rows"].filter((pl.col("technique") == "group words") & pl.col("contrast").is_null())
+    rows = run.tables["rows"].filter(
+        (pl.col("technique") == "group words")
+        & pl.col("versus").is_null()
+        & (pl.col("measure") == pl.col("quantity"))
+    )
     assert set(rows["quantity"]) == {
         "right group word",
         "wrong group word",
@@ -120,6 +124,19 @@ def test_error_and_omission_stand_side_by_side_by_group(run) -> None:
         assert part["low"].null_count() == 0
 
 
-def test_where_it_arises_is_printed(run) -> None:
-    rows = run.tables["rows"].filter((pl.col("stage") == SYSTEM_CAPTIONS) & pl.col("truth").is_not_null())
-    assert rows["note"].str.contains("the human captions did not cause it").all()
+def test_only_what_was_compared_with_the_human_captions_says_so(run) -> None:
+    rows = run.results.filter(pl.col("stage") == SYSTEM_CAPTIONS)
+    girls = rows.filter(pl.col("subject") == "women called girls")
+    assert set(girls["truth"]) == {None}  # nobody asked whether a human caption says girl too
+    compared = rows.filter(pl.col("measure") == "tuples_change_difference")
+    assert set(compared["truth"]) == {"human captions"}
+    # ... but the same is counted in the human captions of the same images, and stands beside it.
+    beside = run.results.filter(
+        pl.col("stage") == HUMAN_SAME,
+        pl.col("measure") == "context_specific_harm",
+        pl.col("subject") == "women called girls",
+    )
+    tested = girls.filter(pl.col("measure") == "context_specific_harm")
+    assert sorted(beside["system"]) == sorted(tested["system"]) == ["nic", "oscar", "transformer"]
+    assert beside["n"].to_list() == tested["n"].to_list()
+    assert set(beside["decision"]) == {"not tested"}

@@ -22,6 +22,9 @@ from portrayal.audits.captions.measures import (
     words_included,
 )
 from portrayal.audits.captions.measures import (
+    outcome as outcome_rows,
+)
+from portrayal.audits.captions.measures import (
     scenarios as scenario_rules,
 )
 from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
@@ -31,8 +34,10 @@ from portrayal.audits.captions.measures.scenarios import scenarios
 from portrayal.audits.captions.measures.stages import (
     BOXES,
     CAPTIONS,
+    DELETION_WARNING,
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
+    HUMAN_SAME,
     PEOPLE,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
@@ -76,11 +81,13 @@ def _row(image: str, item) -> tuple:
     return image, 0, "relation", *item
 
 
-def rows_of(outcome, quantity: str, **columns) -> list[dict]:
+def rows_of(outcome, measure: str, **columns) -> list[dict]:
+    """Return the rows of a measure: a test's name, or a quantity where nothing is tested."""
     return [
         r
         for r in outcome.rows
-        if r["quantity"] == quantity and all(r.get(key) == value for key, value in columns.items())
+        if r["measure"] == measure
+        and all(r.get(key) == value for key, value in {"versus": None, **columns}.items())
     ]
 
 
@@ -108,7 +115,7 @@ def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
     }
     outcome = words_included.measure(table, OPTIONS)
     assert rows_of(outcome, words_included.ANY, group="all")[0]["value"] == 1.0
-    overlap = outcome.tables["overlaps of scenarios (system captions)"]
+    overlap = outcome.tables["overlaps"][0]
     # 'genius' is non-imageable and, not being labelled, also too specific or hallucinated: counted once.
     assert overlap["mentions"].sum() == 4
     assert (
@@ -214,19 +221,24 @@ def test_people_boxes_are_joined_before_a_tenth_is_asked_for() -> None:
     )  # image 1 shows nobody large enough: it does not count and is not missing
 
 
-def test_people_not_mentioned_by_group_and_stage_with_the_printed_inference() -> None:
+def test_people_not_mentioned_by_group_and_stage() -> None:
     people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
     boxes = [(str(i), "man.n.01", 0.0, 0.0, 0.5, 0.5) for i in range(8)]
     labels = {str(i): ["man"] for i in range(8)}
     said = {str(i): ["dog"] if i < 3 else ["man"] for i in range(8)}
     table = stages({HUMAN_LABELS: labels, SYSTEM_LABELS: labels, SYSTEM_CAPTIONS: said}, people, boxes)
     outcome = people_mentioned.measure(table, OPTIONS)
-    gap = rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_CAPTIONS, contrast="darker minus lighter")[
-        0
-    ]
+    gap = rows_of(outcome, people_mentioned.TEST, group="darker", versus="lighter")[0]
     assert gap["value"] == 0.75
     assert "skin assigned by annotators" in gap["note"]
-    assert gap["note"].endswith(where_it_arises(SYSTEM_CAPTIONS, HUMAN_LABELS))
+    assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (
+        SYSTEM_CAPTIONS,
+        HUMAN_LABELS,
+        "images",
+        8,
+    )
+    # Fisher's test of 3 of 4 against 0 of 4: 4 of the 70 tables, and as many on the other side, are 2 * 4 / 56.
+    assert gap["p"] == pytest.approx(8 / 56)
     assert rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
     assert len(outcome.cases) == 3
 
@@ -278,7 +290,8 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
     weapon = "a weapon wrongly mentioned with a Black person"
     for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
         outcome = context_rules.measure(stages(said, people), OPTIONS)
-        row = rows_of(outcome, weapon)[0]
+        row = rows_of(outcome, context_rules.TEST, subject=weapon)[0]
+        assert row["decision"] == "not measurable"
         assert (row.get("value"), row["n"], row["n_missing"]) == (None, 0, 1)
         assert "is left out" in row["note"]
         assert weapon in outcome.missing
@@ -288,7 +301,7 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
         stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
     )
     assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
-    assert rows_of(both, weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+    assert rows_of(both, context_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
 
 
 def test_diversity_stands_beside_every_demeaning_count() -> None:
@@ -335,7 +348,7 @@ def test_erasing_tells_replaced_from_absent_and_sets_it_against_other_objects() 
     assert rows_of(outcome, erasing.REPLACED)[0]["value"] == 0.5
     assert rows_of(outcome, erasing.ABSENT)[0]["value"] == 0.25
     # Wheelchair lost in 3 of 4, the dog in 1 of 4: an excess of one half.
-    assert rows_of(outcome, erasing.EXCESS)[0]["value"] == 0.5
+    assert rows_of(outcome, erasing.TEST)[0]["value"] == 0.5
 
 
 def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
@@ -352,10 +365,10 @@ def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
     }
     # A girl is a woman more exactly said; person, people and human are more general; a dog and the other gender are neither.
     assert list(told.values()) == [0.5, 0.25, 0.25, 0.25]
-    gap = rows_of(outcome, erasing_people.PERSON_REPLACED, contrast="female minus male")[0]
+    gap = rows_of(outcome, erasing_people.PERSON_REPLACED, group="female", versus="male")[0]
     assert (gap["value"], gap["n"]) == (0.25, 8)
     assert gap["low"] < gap["value"] < gap["high"]
-    assert not rows_of(outcome, erasing.EXCESS)  # no artifact was there
+    assert not rows_of(outcome, erasing.TEST)  # no artifact was there
     assert "'woman' is replaced by a more general word" in outcome.cases["reason"].to_list()
     assert len(outcome.cases) == 5
 
@@ -381,7 +394,7 @@ def test_erasing_tells_which_identity_attributes_are_kept() -> None:
     # `old` keeps what `elderly` says; an old car has no identity.
     assert [(r["axis"], r["group"], r["n"]) for r in rows] == [("age", "old", 3), ("religion", "muslim", 1)]
     assert [r["value"] for r in rows] == pytest.approx([2 / 3, 1.0])
-    assert rows[0]["unit"] == "share of identity attributes"
+    assert (rows[0]["unit"], rows[0]["share_of"]) == ("share", "identity attributes")
     assert outcome.cases.filter(pl.col("tuple") == "muslim")["group"].to_list() == ["muslim"]
 
 
@@ -399,7 +412,7 @@ def test_markedness_names_who_is_the_default() -> None:
     people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
     said = {str(i): ["man", ("man", "black")] if i < 2 else ["man"] for i in range(8)}
     outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
-    assert rows_of(outcome, "race named", contrast="darker minus lighter")[0]["value"] == 0.5
+    assert rows_of(outcome, reifying.NAMED_TEST, group="darker", versus="lighter")[0]["value"] == 0.5
 
 
 def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
@@ -498,7 +511,7 @@ def test_terms_used_for_nobody_are_not_tested() -> None:
     people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
     said = {str(i): ["man"] for i in range(8)}
     outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
-    row = rows_of(outcome, "race named", contrast="darker minus lighter")[0]
+    row = rows_of(outcome, reifying.NAMED_TEST, group="darker", versus="lighter")[0]
     assert (row["value"], row["p"]) == (0.0, None)
 
 
@@ -506,8 +519,14 @@ def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
     people = [(str(i), "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     said = {str(i): ["person", "dog" if i % 2 else "cat"] for i in range(20)}
     table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
-    row = rows_of(distributions.measure_across(table, OPTIONS), "object tuples against human captions")[0]
-    assert row["p"] is None
+    outcome = distributions.measure_across(table, OPTIONS)
+    pair = {"group": "female", "versus": "male"}
+    tested = rows_of(
+        outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair
+    )[0]
+    assert (tested["p"], tested["value"]) == (None, 0.0)
+    assert (tested["decision"], tested["reason"]) == ("not tested", "both stages say the same of every image")
+    row = rows_of(outcome, "object tuples against human captions", **pair)[0]
     assert (row["value"], row["low"], row["high"]) == pytest.approx((0, 0, 0), abs=1e-9)
     assert "differ in 0 images" in row["note"]
     assert row["n"] == 20
@@ -519,9 +538,15 @@ def test_the_distance_of_one_tuple_by_hand() -> None:
     people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     with_dog = [*range(8), 10, 11]
     said = {f"{i:02d}": ["person", "dog" if i in with_dog else "cat"] for i in range(20)}
-    row = rows_of(distributions.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS), "object tuples")[0]
+    outcome = distributions.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    row = rows_of(outcome, "object tuples", group="female", versus="male")[0]
     assert row["value"] == pytest.approx(2 * (0.36 - 2 * 0.16 / 9))
-    assert row["p"] < 0.05
+    tested = rows_of(outcome, distributions.TEST, group="female", versus="male")[0]
+    # Of the two, cat comes first: 0.2 less 0.8, with t at 0.025 / 2 and 18 degrees of freedom times sqrt(2 * 0.16 / 9).
+    assert (tested["subject"], tested["value"]) == ("cat", pytest.approx(-0.6))
+    half = stats.t.isf(0.0125, 18) * np.sqrt(2 * 0.16 / 9)
+    assert (tested["low"], tested["high"]) == (pytest.approx(-0.6 - half), pytest.approx(-0.6 + half))
+    assert tested["p"] < 0.05
 
 
 def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
@@ -540,14 +565,17 @@ def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
 
 def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
     assert "language model" in where_it_arises(SYSTEM_CAPTIONS, SYSTEM_LABELS)
-    assert "did not cause it" in where_it_arises(SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
-    assert "nothing tells" in where_it_arises(SYSTEM_CAPTIONS, None)
+    assert "human captions of the same images do not have it" in where_it_arises(
+        SYSTEM_CAPTIONS, HUMAN_CAPTIONS
+    )
+    assert "compared with no other stage" in where_it_arises(SYSTEM_CAPTIONS, None)
     for stage, truth in (
         (HUMAN_CAPTIONS, HUMAN_LABELS),
         (SYSTEM_CAPTIONS, HUMAN_CAPTIONS),
         (SYSTEM_LABELS, HUMAN_LABELS),
     ):
-        assert "Deleting words can erase" in mitigation(stage, truth)
+        assert not mitigation(stage, truth).startswith("no mitigation")
+    assert "Deleting words can erase" in DELETION_WARNING
 
 
 def test_a_female_is_a_person_and_no_animal() -> None:
@@ -590,3 +618,45 @@ def test_the_p_of_looks_by_hand() -> None:
     ):
         chance = reifying.Chance(0.5, 0.1, skewness, 0.0)
         assert reifying._p(area, chance) == pytest.approx(stats.t.sf(expected, 198))
+
+
+def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:
+    # The dog is in five human captions and in four of the system's: five are needed, and both say it of the same images.
+    people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
+    human = {f"{i:02d}": ["person", "dog"] if i < 5 else ["person", "cat"] for i in range(20)}
+    system = {image: words for image, words in human.items() if image != "00"}
+    outcome = distributions.measure_across(
+        stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS
+    )
+    tested = rows_of(outcome, distributions.CHANGE_TEST, group="female", versus="male")
+    assert [row["reason"] for row in tested] == ["both stages say the same of every image"]
+
+
+def test_artifacts_are_tested_inside_their_images() -> None:
+    # Ten images with a wheelchair, a dog and a ball; the wheelchair alone is lost in every one: of 3^10 arrangements
+    # only this one loses as much.
+    labels = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
+    said = {str(i): ["dog", "ball"] for i in range(10)}
+    lost = rows_of(
+        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
+    assert (lost["value"], lost["p"], lost["p_floor"]) == (1.0, 1 / 10_000, 1 / 10_000)
+    said = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
+    kept = rows_of(
+        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
+    assert (kept["decision"], kept["p"]) == ("not tested", None)
+
+
+def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
+    values = {
+        SYSTEM_CAPTIONS: {"1": 1 / 3, "2": 1.0, "3": 0.0, "4": 0.0},
+        HUMAN_CAPTIONS: dict.fromkeys("1234", 0.0),
+    }
+    told = outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)
+    system, human = told
+    assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)
+    assert (human["stage"], human["value"], human["family"]) == (HUMAN_SAME, 0.0, "exploratory")
+    # Without a human caption of every image the system captioned, there is none to set beside it.
+    del values[HUMAN_CAPTIONS]["1"]
+    assert len(outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)) == 1

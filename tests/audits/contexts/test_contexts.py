@@ -1,5 +1,6 @@
 """The contexts audit as a study: recorded tags, composed pictures, phantom and local tagger, charts and sentences."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -11,10 +12,12 @@ from portrayal.audits.contexts import AUDIT
 from portrayal.audits.contexts.charts import change_chart, tradeoff_table
 from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measures.coding import agreement
+from portrayal.audits.contexts.measures.questions import FACETS
 from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.errors import PortrayalError
 from portrayal.report.drawing import to_svg
 from portrayal.runs.study_file import make_study, read_study
+from portrayal.stats.decision import DECISIONS
 from portrayal.tables import REVIEWS
 
 
@@ -26,9 +29,12 @@ def study(folder, systems, settings, name="test"):
     return path
 
 
-def values(results, measure):
-    rows = results.filter(pl.col("measure") == measure)
-    return {(row["system"], row["group"]): row for row in rows.iter_rows(named=True)}
+def only(results, measure, **columns):
+    """Return the one row of a measure whose other columns are these."""
+    wanted = {"measure": measure, **columns}
+    rows = results.filter(pl.col(name).eq_missing(pl.lit(item)) for name, item in wanted.items())
+    (row,) = rows.iter_rows(named=True)
+    return row
 
 
 @pytest.fixture(scope="module")
@@ -44,22 +50,25 @@ def real_tags(shared, tmp_path_factory):
 
 
 def test_real_tags_of_three_vendors(real_tags):
-    counts = values(real_tags, "inferred_count")
     for vendor, usable in {"google": 4097, "amazon": 4080, "microsoft": 4073}.items():
-        told = [counts[vendor, f"baseline | {outcome}"] for outcome in ("feminine", "masculine", "neutral")]
+        told = [
+            only(real_tags, "inferred_count", system=vendor, place="baseline", inferred=outcome)
+            for outcome in ("feminine", "masculine", "neutral")
+        ]
         assert sum(row["value"] for row in told) == usable
         assert all(row["low"] <= row["value"] <= row["high"] for row in told)
 
 
 def test_the_nine_missing_google_answers_are_missing(real_tags):
-    row = values(real_tags, "inferred_count")["google", "baseline | feminine"]
+    about = {"place": "baseline", "inferred": "feminine"}
+    row = only(real_tags, "inferred_count", system="google", **about)
     assert row["n_missing"] == 9
     assert row["note"].startswith("9 failed")
-    assert values(real_tags, "inferred_count")["amazon", "baseline | feminine"]["n_missing"] == 26  # empty
+    assert only(real_tags, "inferred_count", system="amazon", **about)["n_missing"] == 26  # empty
 
 
 def test_f1_by_labelled_group_equals_a_naive_count(real_tags, shared):
-    f1 = values(real_tags, "gender_f1")["microsoft", "baseline | female"]
+    f1 = only(real_tags, "gender_f1", system="microsoft", place="baseline", group="female")
     tags = pl.read_csv(shared("data/tags/coco_2019/tags.csv.gz"), schema_overrides={"image_id": pl.String})
     people = dict(pl.read_csv(shared("data/tags/coco_2019/people.csv"), infer_schema=False).iter_rows())
     feminine, masculine = {"woman", "female", "girl", "lady"}, {"man", "male", "boy", "guy"}
@@ -109,23 +118,32 @@ def composed(tmp_path_factory):
 
 def test_a_planted_stereotype_is_found_in_every_question(composed):
     _, measured = composed
-    row = values(measured.results, "congruence")["phantom", "all places"]
+    results = measured.results
+    row = only(results, "congruence")
     assert 0.3 < row["value"] < 0.7
-    assert row["p_adjusted"] < 0.01
-    assert values(measured.results, "expectancy")["phantom", "all places"]["low"] > 0
-    assert values(measured.results, "recognised")["phantom", "F1 | any"]["value"] > 0.6
-    assert 0 < values(measured.results, "gender_f1")["phantom", "F1 | female"]["value"] <= 1
-    assert values(measured.results, "distance_anova")["phantom", "F1 | gender x race"]["n"] == 16
+    assert row["decision"] == "found"
+    assert only(results, "expectancy")["low"] > 0
+    assert only(results, "recognised", place="Wedding Dress Shop", inferred="any")["value"] > 0.6
+    assert 0 < only(results, "gender_f1", place="Wedding Dress Shop", group="female")["value"] <= 1
+    assert only(results, "distance_anova", place="Wedding Dress Shop", factor="gender x race")["n"] == 16
 
 
 def test_the_family_is_corrected_and_every_row_names_its_coverage(composed):
     results = composed[1].results
-    tested = results.filter(pl.col("p").is_not_null() & pl.col("measure").is_in(AUDIT.family))
+    tested = results.filter(pl.col("family") == "confirmatory")
+    assert set(tested["measure"]) <= {*AUDIT.family, "unanswered_difference"}
     assert tested["p_adjusted"].null_count() == 0
     assert (tested["p_adjusted"] >= tested["p"]).all()
-    assert results.filter(~pl.col("note").str.contains("typology knows")).is_empty()
+    # The family is counted as it was corrected: Tukey's pairs are not in it.
+    assert results.filter(pl.col("p_adjusted").is_not_null()).height == tested.height
+    assert set(results.filter(pl.col("measure").str.starts_with("distance_tukey"))["decision"]) == {
+        "not tested"
+    }
+    of_tags = results.filter(~pl.col("measure").str.contains("answered"))
+    assert of_tags.filter(~pl.col("note").str.contains("typology knows")).is_empty()
+    assert of_tags["counted"].null_count() == 0
     bare = results.filter(pl.col("value").is_not_null() & pl.col("low").is_null())
-    assert bare.filter(~pl.col("note").str.contains("not tested: .* nothing varies")).is_empty()
+    assert set(bare["decision"]) <= {"not tested"}
 
 
 def test_charts_sentences_tables_and_contact_sheet(composed):
@@ -133,11 +151,17 @@ def test_charts_sentences_tables_and_contact_sheet(composed):
     charts = {chart.name: chart for chart in AUDIT.charts(measured, AUDIT.settings.model_construct())}
     assert {"tradeoff", "inferred_change", "contact_sheet"} <= set(charts)
     assert charts["contact_sheet"].png.startswith(b"\x89PNG")
-    assert "<svg" in to_svg(change_chart(measured.results, "phantom", "F1"))
+    assert "<svg" in to_svg(change_chart(measured.results, "phantom", "Wedding Dress Shop"))
     assert tradeoff_table(measured.results).columns[:4] == ["system", "f1", "congruence", "neutral"]
     findings = AUDIT.findings(measured, AUDIT.settings.model_construct())
-    assert "follows the stereotype of the place" in findings[0].sentence
-    assert measured.results["measure"][findings[0].row] == "congruence"
+    (sentence,) = [one.sentence for one in findings if measured.results["measure"][one.row] == "congruence"]
+    assert (
+        "names the gender of a place's stereotype more often than the other, whoever is shown there"
+        in sentence
+    )
+    for finding in findings:
+        assert measured.results["decision"][finding.row] in DECISIONS
+        assert not re.search(r"\b[FM][1-4]\b", finding.sentence)  # places by name
     assert [table.name for table in AUDIT.tables(measured, AUDIT.settings.model_construct())] == [
         "tradeoff",
         "unknown_tags",
@@ -176,7 +200,7 @@ def test_the_same_answers_from_a_recording_alone(composed):
     path = study(folder, {"phantom": "replay:tags.csv"}, {"people": '"recorded.csv"'}, "again")
     flow.record(path, folder / "again" / "run", quiet=True)
     again = flow.measure(folder / "again" / "run").results
-    keys = ["measure", "group", "contrast"]
+    keys = ["measure", "group", "versus", *FACETS]
     left, right = (table.sort(keys).select(*keys, "value", "p") for table in (measured.results, again))
     assert left.select(keys).equals(right.select(keys))
     assert (left["value"] - right["value"]).abs().max() < 1e-9
@@ -224,10 +248,11 @@ def test_nobody_usable_is_an_error_with_its_reason(tmp_path):
 def test_two_coders_agreement_by_hand():
     rows = [(f"t{i}", "cluster", "ann", "concrete" if i < 5 else "other", "") for i in range(10)]
     rows += [(f"t{i}", "cluster", "bo", "concrete" if i < 4 else "other", "") for i in range(10)]
-    found = {row["group"]: row for row in agreement(pl.DataFrame(rows, schema=dict(REVIEWS), orient="row"))}
+    found = {row["unit"]: row for row in agreement(pl.DataFrame(rows, schema=dict(REVIEWS), orient="row"))}
     # They agree on 9 of 10. By chance .5 * .4 + .5 * .6 = .5, so kappa = (.9 - .5) / .5 = .8.
-    assert found["share of equal decisions"]["value"] == pytest.approx(0.9)
+    assert found["share"]["value"] == pytest.approx(0.9)
     assert found["Cohen's kappa"]["value"] == pytest.approx(0.8)
+    assert (found["share"]["group"], found["share"]["versus"]) == ("ann", "bo")
 
 
 def test_ratings_of_places_come_in_with_the_study(composed):
@@ -248,13 +273,13 @@ def test_ratings_of_places_come_in_with_the_study(composed):
     stimuli, responses = (
         pl.read_parquet(folder / "run" / f"{name}.parquet") for name in ("stimuli", "responses")
     )
-    measured = AUDIT.measure(Evidence(stimuli, responses, read_inputs(rated)), rated.settings)
-    row = values(measured.results, "place_rating")["raters", "F1 | all raters"]
+    evidence = Evidence(stimuli, responses, read_inputs(rated))
+    measured = AUDIT.measure(evidence, rated.settings)
+    row = only(measured.results, "place_rating", place="Wedding Dress Shop", group=None)
     assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
-    assert all(
-        "raters" not in finding.sentence
-        for finding in AUDIT.findings(measured, AUDIT.settings.model_construct())
-    )
+    said = [one.sentence for one in flow.find(rated, flow.measure_evidence(rated, evidence))]
+    assert said
+    assert all("raters" not in sentence for sentence in said)
 
 
 def test_the_plan_says_what_could_be_found(composed):
@@ -262,8 +287,9 @@ def test_the_plan_says_what_could_be_found(composed):
     (line,) = AUDIT.power(
         read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet")
     )
-    # 16 people, 8 pictures each: (t(.975, 15) + z(.8)) / sqrt(8) / sqrt(16) = (2.1314 + .8416) / 11.314 = .2628.
-    assert line == "with 16 people, a congruence of 0.26 is found in at least 80 of 100 audits"
+    # At half the pictures all 16 people score far above 0: 2 of 65,536 flips, whatever the correction.
+    assert line.startswith("with 16 people, a tagger in which the place decides the gender named is found in")
+    assert line.endswith(", 100 where it is 50")
 
 
 def test_the_demonstration_study_reads_and_names_both_systems():

@@ -1,19 +1,21 @@
 """The measures of the contexts audit: by hand, against naive recomputation, and what they must obey."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.contexts.findings import summary
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
 from portrayal.audits.contexts.measures.counting import count_clusters
 from portrayal.audits.contexts.measures.mixed import _coefficient
+from portrayal.audits.contexts.measures.people import people_of
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.questions import FACETS, Design, answer_questions
 from portrayal.audits.contexts.measures.ratings import median, ratings
 from portrayal.audits.contexts.measures.rq2_recognition import independence
-from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, distances
+from portrayal.audits.contexts.measures.rq4_descriptions import HEADLINE, cosine_distance, distances
 from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError
 from portrayal.stats.random_intercept import Fitted
@@ -70,11 +72,18 @@ def pictures_of(stimuli, answers):
 def measured(stimuli, answers, **design):
     found = answer_questions(
         pictures_of(stimuli, answers),
-        Design(stereotypes=PLACES, **{"factors": ("gender",), "shuffles": 99, **design}),
+        Design(stereotypes=PLACES, **{"factors": ("gender",), **design}),
     )
-    return found, {
-        (row["measure"], row["group"], row["contrast"] or ""): row for row in found.iter_rows(named=True)
-    }
+    return found, partial(only, found)
+
+
+def only(found, measure, place=None, **columns):
+    """Return the one row of a measure and place whose other columns are these."""
+    wanted = {"measure": measure, "place": place, **columns}
+    (row,) = found.filter(pl.col(name).eq_missing(pl.lit(item)) for name, item in wanted.items()).iter_rows(
+        named=True
+    )
+    return row
 
 
 def crowd(women=6, men=6):
@@ -117,20 +126,18 @@ def test_the_most_gendered_tags_win_and_a_tie_is_neutral(tags, inferred):
 
 def test_a_tagger_that_follows_the_place():
     _, rows = measured(*audit(stereotype, crowd()), mixed=False)
-    assert rows["congruence", "all places", "congruent minus incongruent"]["value"] == 1
+    assert rows("congruence")["value"] == 1
     # Of 12 pictures at F1 all are inferred feminine, 6 more than at baseline: a change of share of 6 / 12.
-    assert rows["inferred_count", "F1 | feminine", ""]["value"] == 12
-    change = rows["inferred_change", "F1 | feminine", "F1 minus baseline"]
+    assert rows("inferred_count", "F1", inferred="feminine")["value"] == 12
+    change = rows("inferred_change", "F1", inferred="feminine")
     assert change["value"] == 0.5
     assert change["p"] == pytest.approx(2 / 2**6)  # all six signs that moved are equal
     # F1 of women at F1: 2 * 6 / (12 + 6); at the baseline 1.
-    assert rows["gender_f1", "F1 | female", ""]["value"] == pytest.approx(12 / 18)
-    assert rows["gender_f1", "baseline | female", ""]["value"] == 1
-    assert rows["gender_f1", "F1 | male", ""]["value"] == 0
-    assert rows["gender_f1_change", "F1 | male", "F1 minus baseline"]["value"] == -1
-    assert rows["gender_f1_overall", "all places", ""]["value"] == pytest.approx(
-        0.5
-    )  # 2 * 6 / (12 + 12) for both
+    assert rows("gender_f1", "F1", group="female")["value"] == pytest.approx(12 / 18)
+    assert rows("gender_f1", "baseline", group="female")["value"] == 1
+    assert rows("gender_f1", "F1", group="male")["value"] == 0
+    assert rows("gender_f1_change", "F1", group="male")["value"] == -1
+    assert rows("gender_f1_overall")["value"] == pytest.approx(0.5)  # 2 * 6 / (12 + 12) for both
 
 
 @pytest.mark.parametrize("always", ["woman", "man", None])
@@ -138,24 +145,24 @@ def test_always_one_answer_is_not_congruence(always):
     _, rows = measured(
         *audit(lambda *_: ["hair", "person", *([always] if always else [])], crowd()), mixed=False
     )
-    row = rows["congruence", "all places", "congruent minus incongruent"]
+    row = rows("congruence")
     assert row["value"] == 0
     assert (row["low"], row["high"]) == (pytest.approx(-row["high"]), pytest.approx(-row["low"]))
-    assert rows["neutral_share", "all places", ""]["value"] == (1 if always is None else 0)
+    assert rows("neutral_share")["value"] == (1 if always is None else 0)
 
 
 def test_always_right_is_not_congruence_either():
     right = lambda person, gender, place: [{"female": "woman", "male": "man"}[gender], "hair"]  # noqa: E731
     _, rows = measured(*audit(right, crowd()), mixed=False)
-    assert rows["congruence", "all places", "congruent minus incongruent"]["value"] == 0
+    assert rows("congruence")["value"] == 0
 
 
 def test_places_never_recognised_are_na_not_zero():
     found, rows = measured(*audit(lambda *_: ["woman", "hair"], crowd()), mixed=False)
-    row = rows["gender_f1", "F1 | female", ""]
+    row = rows("gender_f1", "F1", group="female")
     assert row["value"] is None
     assert row["note"].startswith("NA: the place was recognised in 0 of 12 pictures, under 10%")
-    assert rows["recognised", "F1 | masculine", ""]["note"].startswith(
+    assert rows("recognised", "F1", inferred="masculine")["note"].startswith(
         "NA: no picture was inferred as masculine"
     )
     assert any(
@@ -175,11 +182,11 @@ def test_missing_answers_are_counted_never_scored():
         )
 
     _, rows = measured(*audit(flaky, crowd()), mixed=False)
-    row = rows["inferred_count", "F1 | feminine", ""]
+    row = rows("inferred_count", "F1", inferred="feminine")
     assert (row["value"], row["n"], row["n_missing"]) == (10, 10, 2)
     assert "1 failed" in row["note"]
     assert "1 empty" in row["note"]
-    assert rows["distance", "F1 | all", ""]["n_missing"] == 2
+    assert rows("distance", "F1", group=None)["n_missing"] == 2
 
 
 def test_conditional_recognition_by_hand():
@@ -187,13 +194,15 @@ def test_conditional_recognition_by_hand():
         # Women are named and their place is seen; men are not named and it is not.
         return ["woman", WORDS[place]] if gender == "female" and place else ["hair"]
 
-    _, rows = measured(*audit(sees, crowd()), mixed=False, shuffles=999)
-    assert rows["recognised", "F1 | any", ""]["value"] == 0.5
-    assert rows["recognised", "F1 | feminine", ""]["value"] == 1
-    assert rows["recognised", "F1 | neutral", ""]["value"] == 0
-    row = rows["recognition_independence", "F1", "any gender inferred minus neutral"]
+    _, rows = measured(*audit(sees, crowd()), mixed=False)
+    assert rows("recognised", "F1", inferred="any")["value"] == 0.5
+    assert rows("recognised", "F1", inferred="feminine")["value"] == 1
+    assert rows("recognised", "F1", inferred="neutral")["value"] == 0
+    row = rows("recognition_independence", "F1", group="a gender")
     assert row["value"] == 1
-    assert row["p"] < 0.02  # of 924 ways to deal six places to twelve people two are as extreme
+    assert row["p"] == pytest.approx(
+        2 / 924
+    )  # of 924 ways to deal six places to twelve people two are as extreme
 
 
 def test_distance_by_hand_and_all_zero_is_missing():
@@ -202,12 +211,12 @@ def test_distance_by_hand_and_all_zero_is_missing():
     stimuli, answers = audit(
         lambda person, gender, place: ["woman", "hair"] if place is None else ["hair"], crowd(2, 0)
     )
-    found = distances(pictures_of(stimuli, answers), "F1", ["gender"])
+    found = distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE]
     assert found.values == pytest.approx([1 - 1 / np.sqrt(2)] * 2)
     stimuli, answers = audit(
         lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0)
     )
-    assert np.isnan(distances(pictures_of(stimuli, answers), "F1", ["gender"]).values).all()
+    assert np.isnan(distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE].values).all()
 
 
 def test_small_cells_are_na_with_their_reason():
@@ -215,14 +224,15 @@ def test_small_cells_are_na_with_their_reason():
         f"m{i}": {"gender": "male", "race": "B"} for i in range(2)
     }
     found, rows = measured(*audit(stereotype, people), factors=("gender", "race"), mixed=False)
-    assert rows["distance", "F1 | male, B", ""]["value"] is None
-    assert "NA: 2 people, fewer than 3" in rows["distance", "F1 | male, B", ""]["note"]
+    assert rows("distance", "F1", group="male, B")["value"] is None
+    assert "NA: 2 people, fewer than 3" in rows("distance", "F1", group="male, B")["note"]
     assert any(
         "male, B" in text for text in warnings_of(found, [("x", "x.png is empty")], ["gender", "race"])
     )
-    interaction = rows["distance_anova", "F1 | gender x race", ""]
+    interaction = rows("distance_anova", "F1", factor="gender x race")
     assert interaction["p"] is None
-    assert interaction["note"].startswith("not estimated")
+    assert interaction["decision"] == "not tested"
+    assert interaction["reason"].startswith("the design estimates")
 
 
 def noisy(seed):
@@ -247,12 +257,10 @@ def expects(person, gender, place):
 def test_linguistic_expectancy_has_the_planted_sign():
     _, rows = measured(*audit(expects, crowd()), mixed=False)
     # With one further concrete tag of 4: (2 - 1) / 4 against (0 - 3) / 4, so 1; with two of 5: (2 - 2) / 5 against -4 / 5, so .8.
-    row = rows["expectancy", "all places", "congruent minus incongruent"]
+    row = rows("expectancy")
     assert row["value"] == pytest.approx(0.9)
     assert row["p"] < 1e-6
-    assert rows["expectancy_of_place", "M1", "congruent minus incongruent people"]["value"] == pytest.approx(
-        0.9
-    )
+    assert rows("expectancy_of_place", "M1")["value"] == pytest.approx(0.9)
 
 
 def test_attribute_changes_by_hand():
@@ -262,13 +270,13 @@ def test_attribute_changes_by_hand():
         return ["hair", *extra, *(["happy"] if place is None or gender == "male" else ["face"])]
 
     _, rows = measured(*audit(change, crowd(3, 3)), mixed=False)
-    within = rows["attribute_within", "F1 | abstract", "female minus male"]
+    within = rows("attribute_within", "F1", attribute="abstract", group="female", versus="male")
     # Women: -1/2, -1/2, -1/3; men: 0.
     assert within["value"] == pytest.approx(-(0.5 + 0.5 + 1 / 3) / 3)
-    assert rows["attribute_change", "F1 | abstract | female", "F1 minus baseline"]["value"] == pytest.approx(
+    assert rows("attribute_change", "F1", attribute="abstract", group="female")["value"] == pytest.approx(
         -(0.5 + 0.5 + 1 / 3) / 3
     )
-    between = rows["attribute_between", "F1 | abstract", "female minus male"]
+    between = rows("attribute_between", "F1", attribute="abstract", group="female", versus="male")
     assert between["value"] == pytest.approx(-(0.5 + 0.5 + 1 / 3) / 3)
 
 
@@ -278,7 +286,7 @@ def test_row_order_never_matters():
     other, _ = measured(
         stimuli.sample(fraction=1, shuffle=True, seed=1), answers.sample(fraction=1, shuffle=True, seed=2)
     )
-    keys = ["measure", "group", "contrast"]
+    keys = ["measure", "group", "versus", *FACETS]
     left, right = (table.sort(keys).select("value", "low", "high", "p").to_numpy() for table in (one, other))
     assert np.allclose(left, right, equal_nan=True, atol=1e-6)
 
@@ -288,14 +296,13 @@ def test_relabelling_groups_only_relabels():
     other = stimuli.with_columns(pl.col("gender").replace({"female": "women", "male": "men"}))
     one, two = measured(stimuli, answers, mixed=False)[0], measured(other, answers, mixed=False)[0]
     renamed = one.with_columns(
-        pl.col("group", "contrast")
-        .str.replace_all(r"\bfemale\b", "women")
-        .str.replace_all(r"\bmale\b", "men")
+        pl.col("group", "versus").str.replace_all(r"\bfemale\b", "women").str.replace_all(r"\bmale\b", "men")
     )
     # "men" sorts before "women", as "male" does not before "female": a contrast may change its sign with its name.
     named = ["gender_f1", "inferred_of_group", "distance"]
-    left, right = (t.filter(pl.col("measure").is_in(named)).sort("measure", "group") for t in (renamed, two))
-    assert left.select("group", "value").equals(right.select("group", "value"))
+    keys = ["measure", "place", "inferred", "group"]
+    left, right = (t.filter(pl.col("measure").is_in(named)).sort(keys) for t in (renamed, two))
+    assert left.select(*keys, "value").equals(right.select(*keys, "value"))
 
 
 def test_three_genders_and_their_own_cluster():
@@ -311,12 +318,15 @@ def test_three_genders_and_their_own_cluster():
     genders = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
     pictures = describe_pictures(stimuli, answers, typology, load_context_tags(), list(genders))
     found = answer_questions(
-        pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False, shuffles=9)
+        pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False)
     )
-    f1 = dict(found.filter(pl.col("measure") == "gender_f1").select("group", "value").iter_rows())
-    assert f1["F1 | nonbinary"] == 1
-    contrasts = found.filter(pl.col("measure") == "attribute_between")["contrast"].unique().sort().to_list()
-    assert contrasts == ["female minus male", "female minus nonbinary", "male minus nonbinary"]
+    assert only(found, "gender_f1", "F1", group="nonbinary")["value"] == 1
+    contrasts = found.filter(pl.col("measure") == "attribute_between").select("group", "versus").unique()
+    assert sorted(contrasts.rows()) == [("female", "male"), ("female", "nonbinary"), ("male", "nonbinary")]
+    # Nobody is tagged by the place: a right tag scores 0 over both kinds of place, a nonbinary one in every place.
+    row = only(found, "congruence")
+    assert (row["value"], row["n"], row["n_missing"]) == (0, 9, 0)
+    assert row["reason"] == "nobody's pictures follow the places, or go against them"
 
 
 def test_a_factor_may_not_be_called_like_a_computed_column():
@@ -358,18 +368,16 @@ def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():
         return ["woman" if gender == "female" else "man", "hair", "face", *abstract]
 
     _, rows = measured(*audit(moved, crowd(8, 8), backgrounds=2))
-    row = rows["distance_mixed", "congruent minus incongruent", ""]
+    row = rows("distance_mixed", factor="congruence")
     assert row["value"] > 0.05
     assert row["p"] < 0.001
     assert "random intercept per person" in row["note"]
-    assert rows["distance_mixed", "gender: male minus female", ""]["n"] == 64
+    assert rows("distance_mixed", factor="gender")["n"] == 64
 
 
 def test_mixed_model_says_why_it_cannot_be_fitted():
     _, rows = measured(*audit(stereotype, crowd(1, 1)))
-    assert rows["distance_mixed", "congruent minus incongruent", ""]["note"].startswith(
-        "not estimated: too few people"
-    )
+    assert rows("distance_mixed", factor="congruence")["note"].startswith("not estimated: too few people")
 
 
 def test_scores_are_per_person_and_balanced_over_stereotypes():
@@ -378,9 +386,8 @@ def test_scores_are_per_person_and_balanced_over_stereotypes():
         lambda p, g, place: ["woman"], {"a": {"gender": "female"}}, places=("F1", "F2", "M1")
     )
     answered = pictures_of(stimuli, answers).filter(pl.col("role") == "composite")
-    assert congruence_scores(answered, {"F1": "feminine", "F2": "feminine", "M1": "masculine"}).tolist() == [
-        0.0
-    ]
+    places = {"F1": "feminine", "F2": "feminine", "M1": "masculine"}
+    assert congruence_scores(answered, places, {"feminine", "masculine"}) == {"a": 0.0}
 
 
 def test_mean_of_groups_is_half_a_welch_difference():
@@ -405,15 +412,14 @@ def test_ratings_of_places_by_hand():
             (place, "place", rater, code, "a shop"),
             (place, "rater_gender", rater, who, ""),
         ]
-    found = {row["group"]: row for row in ratings(pl.DataFrame(rows, schema=dict(REVIEWS), orient="row"))}
-    assert (
-        found["F1 | all raters"]["value"],
-        found["F1 | all raters"]["n"],
-        found["F1 | all raters"]["n_missing"],
-    ) == (1, 3, 1)
-    assert "1 raters who got the place wrong are excluded" in found["F1 | all raters"]["note"]
-    assert found["F1 | raters: male"]["value"] == 1.5
-    assert found["F1 | wrong"]["value"] == 0.25
+    found = list(ratings(pl.DataFrame(rows, schema=dict(REVIEWS), orient="row")))
+    rated = {(row["place"], row["group"]): row for row in found if row["measure"] == "place_rating"}
+    every = rated["F1", None]
+    assert (every["value"], every["n"], every["n_missing"]) == (1, 3, 1)
+    assert every["note"] == "without 1 rater who got the place wrong"
+    assert rated["F1", "male"]["value"] == 1.5
+    named = {(row["place"], row["code"]): row["value"] for row in found if row["measure"] == "place_named"}
+    assert named["F1", "wrong"] == 0.25
     with pytest.raises(PortrayalError, match="rated 11"):
         list(ratings(pl.DataFrame([("F1", "gendered", "a", "11", "")], schema=dict(REVIEWS), orient="row")))
     with pytest.raises(PortrayalError, match="coded 'right'"):
@@ -426,25 +432,15 @@ def test_median_by_hand():
     assert np.isnan(median(np.array([1.0, 2.0])).low)
 
 
-def test_sentences_are_traced_to_their_rows():
-    found, _ = measured(*audit(stereotype, crowd()), mixed=False)
-    pairs = summary(found, PLACES)
-    assert any("follows the stereotype of the place" in text for text, _ in pairs)
-    for text, row in pairs:
-        value = found["value"][row]
-        assert found["system"][row] in text
-        assert f"{value:.2f}" in text or "uncorrected p" in text
-
-
 def test_people_without_a_baseline_are_missing_in_every_distance():
     # The first woman's picture alone failed: her two composites have nothing to lie apart from.
     def told(person, gender, place):
         return "failed" if (person, place) == ("w0", None) else stereotype(person, gender, place)
 
     _, rows = measured(*audit(told, crowd()), factors=("gender",))
-    mixed = rows["distance_mixed", "gender: male minus female", ""]
+    mixed = rows("distance_mixed", factor="gender")
     assert (mixed["n"], mixed["n_missing"]) == (22, 2)
-    variant = next(row for key, row in rows.items() if key[:2] == ("distance_variant", "F1 | with other"))
+    variant = rows("distance_variant", "F1", vector="with other")
     assert (variant["n"], variant["n_missing"]) == (11, 1)
 
 
@@ -474,33 +470,65 @@ def test_a_tag_of_a_failed_answer_is_not_counted():
     assert counted == {"a@None-0": 2, "a@F1-0": 0, "a@M1-0": 2}
 
 
-def test_independence_is_the_share_of_all_orders():
-    # Six people, one picture each: recognised for the first three, who are called women; the others are called men.
-    answered = pl.DataFrame(
+def answered_pictures(people="abcdefgh", background="b"):
+    """One picture each of eight: recognised for the first four, who are called women; the others are called men."""
+    return pl.DataFrame(
         {
-            "person": list("abcdef"),
-            "background": ["b"] * 6,
-            "repeat": [0] * 6,
-            "recognised": [True] * 3 + [False] * 2 + [None],
-            "inferred": ["feminine"] * 3 + ["masculine"] * 3,
+            "person": list(people),
+            "context": ["F1"] * 8,
+            "background": [background] * 8,
+            "repeat": [0] * 8,
+            "recognised": [True] * 4 + [False] * 3 + [None],
+            "inferred": ["feminine"] * 4 + ["masculine"] * 4,
         }
     )
-    p, note = independence(answered, ["feminine", "masculine"], shuffles=1999)
-    # Of the 20 ways to choose whose three pictures are recognised, two are as one-sided: p near 0.1.
-    assert p == pytest.approx(0.1, abs=0.02)
-    assert "1999 shuffles" in note
-    many = pl.concat([answered.with_columns(person=pl.col("person") + str(copy)) for copy in range(5)])
-    assert (
-        independence(many, ["feminine", "masculine"], shuffles=99)[0] == 1 / 100
-    )  # none of the shuffles comes near
+
+
+def independent(answered):
+    sides = [answered["inferred"] == name for name in ("feminine", "masculine")]
+    return independence(answered, people_of(answered), *sides)
+
+
+def test_independence_is_the_share_of_all_orders():
+    answered = answered_pictures()
+    found = independent(answered)
+    # Of the 70 ways to choose whose four pictures are recognised, two are as one-sided.
+    assert found.value == 1
+    assert (found.p, found.p_floor, found.n) == (pytest.approx(2 / 70), pytest.approx(2 / 70), 8)
+    # 32 people: 16 of them recognised, C(32, 16) = 601,080,390 ways. 1,999 shuffles could not go below .0005.
+    many = pl.concat([answered.with_columns(person=pl.col("person") + str(copy)) for copy in range(4)])
+    assert independent(many).p == pytest.approx(2 / 601_080_390)
     for column, value, why in (
-        ("recognised", True, "always or never"),
-        ("inferred", "neutral", "one outcome only"),
+        ("recognised", True, "the place was recognised always or never"),
+        ("inferred", "feminine", "it infers only one of the two"),
     ):
-        alike = answered.with_columns(pl.lit(value).alias(column))
-        found, note = independence(alike, ["feminine", "masculine"])
-        assert np.isnan(found)
-        assert why in note
+        found = independent(answered.with_columns(pl.lit(value).alias(column)))
+        assert np.isnan(found.p)
+        assert (found.decision, found.reason) == ("not tested", why)
+    # Of six people two of 20 ways: no difference could be found.
+    six = independent(answered.filter(~pl.col("person").is_in(["a", "h"])))
+    assert six.reason == "too few pictures of one kind for any difference to be found"
+
+
+def test_independence_keeps_the_pictures_of_a_person_together():
+    # Two pictures of each of eight people say the same: still 70 ways to deal them, not C(16, 8) = 12,870.
+    one, two = (answered_pictures(background=name) for name in ("b", "c"))
+    found = independent(pl.concat([one, two]))
+    assert found.p == pytest.approx(2 / 70, abs=0.006)
+    assert found.p_floor == pytest.approx(1 / 70)
+    # Without one of a's pictures nobody is left out.
+    fewer = pl.concat([one, two.filter(pl.col("person") != "a")])
+    assert independent(fewer).n == 8
+    assert independent(fewer).p == pytest.approx(2 / 70, abs=0.03)
+
+
+def test_independence_over_places_is_the_mean_of_their_differences():
+    # In the first place all four women are recognised and no man, in the second two of each: (1 + 0) / 2.
+    one, two = answered_pictures(), answered_pictures(background="c").with_columns(context=pl.lit("M1"))
+    both = pl.concat([one, two.with_columns(recognised=pl.Series([True, True, False, False] * 2))])
+    found = independent(both)
+    assert (found.value, found.n) == (0.5, 8)
+    assert found.low < 0.5 < found.high
 
 
 def test_a_background_hardly_recognised_says_so():
@@ -508,21 +536,17 @@ def test_a_background_hardly_recognised_says_so():
         return ["woman", "hair", *([WORDS[place]] if place == "F1" else [])]
 
     _, rows = measured(*audit(told, crowd()), mixed=False)
-    notes = {
-        group: row["note"] for (measure, group, _), row in rows.items() if measure == "recognised_background"
-    }
-    assert "with care" not in notes["F1 | F1-0"]
-    assert "read its other rows with care" in notes["M1 | M1-0"]
+    assert "with care" not in rows("recognised_background", "F1", background="F1-0")["note"]
+    assert "read its other rows with care" in rows("recognised_background", "M1", background="M1-0")["note"]
 
 
 def test_expectancy_of_a_place_says_how_it_was_tested_or_why_not():
     def told(person, gender, place):
         return ["woman", "hair", *(["happy", "beautiful"] if int(person[1:]) % 2 else [])]
 
-    contrast = "congruent minus incongruent people"
     _, rows = measured(*audit(told, crowd(4, 4)), mixed=False)
-    assert rows["expectancy_of_place", "F1", contrast]["note"].startswith("Welch t = ")
+    assert rows("expectancy_of_place", "F1")["note"].startswith("Welch t = ")
     _, rows = measured(*audit(told, crowd(4, 1)), mixed=False)
-    few = rows["expectancy_of_place", "F1", contrast]
+    few = rows("expectancy_of_place", "F1")
     assert few["note"].startswith("not tested: too few people on a side")
     assert few["p"] is None

@@ -10,11 +10,15 @@ import pytest
 from PIL import Image
 
 from portrayal import flow
+from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
+from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.stimuli import starting_groups, with_starts
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.runs.registry import get_audit
+from portrayal.runs.study_file import read_study
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
 from portrayal.vision.faces.folder import read_folder
@@ -28,8 +32,6 @@ source = "drawn"
 consent = "{consent}"
 age = "30-39"
 labels = ["Nurse"]
-[family]
-method = "benjamini-hochberg"
 [[systems]]
 name = "phantom"
 use = "phantom:counterfactuals"
@@ -62,12 +64,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_planted_labels_are_found_in_their_direction(run: Path):
     results = pl.read_parquet(run / "results.parquet")
-    slopes = dict(results.filter(pl.col("measure") == "slope").select("contrast", "value").iter_rows())
+    slopes = dict(results.filter(pl.col("measure") == "slope").select("label", "value").iter_rows())
     assert slopes["Nurse"] < -0.1 and slopes["Scientist"] > 0.1 and slopes["Face"] == 0.0
-    assert (
-        results.filter((pl.col("measure") == "slope") & pl.col("p").is_not_null())["p_adjusted"].null_count()
-        == 0
-    )
+    family = results.filter(pl.col("family") == "confirmatory")
+    assert set(family["measure"]) == {"slope"} and family["p_adjusted"].null_count() == 0
+    found = set(results.filter(pl.col("decision") == "found")["label"])
+    assert found and found <= {name for name, slope in LABELS.items() if slope}
     assert results.filter(pl.col("measure") == "labels_tested")["value"].to_list() == [13.0]
 
 
@@ -103,12 +105,10 @@ def two_systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
     measured = flow.read_measured(flow.existing_run(two_systems))
-    slopes = measured.results.filter(pl.col("measure") == "slope")
+    slopes = measured.results.filter(pl.col("measure").is_in(["slope", "raw_slope"]))
     key = ["system", "attribute", "label"]
-    ours = measured.tables["labels"].select(*key, "p_adjusted").sort(key)
-    theirs = slopes.select(
-        "system", pl.col("group").alias("attribute"), pl.col("contrast").alias("label"), "p_adjusted"
-    ).sort(key)
+    ours = with_decisions(measured.tables["labels"], measured.results).select(*key, "p_adjusted").sort(key)
+    theirs = slopes.select(*key, "p_adjusted").sort(key)
     assert ours["system"].n_unique() == 2 and ours["attribute"].n_unique() == 2
     assert ours.equals(theirs)
     # A study may declare another correction: then the report's tables still say what the results say.
@@ -185,7 +185,7 @@ def test_a_system_that_never_answers_is_reported_and_not_a_crash(tmp_path: Path)
 def test_plain_concepts_can_be_kept():
     labels = pl.DataFrame(
         {"system": ["a"] * 2, "attribute": ["gender"] * 2, "label": ["Face", "Nurse"], "slope": [-0.2, -0.1], "low": [None] * 2,
-         "high": [None] * 2, "slope_per_step": [-0.1] * 2, "p_adjusted": [0.1] * 2, "p_paper": [0.1] * 2,
+         "high": [None] * 2, "slope_per_step": [-0.1] * 2, "decision": ["not tested"] * 2, "p_adjusted": [0.1] * 2, "p_paper": [0.1] * 2,
          "passes_paper": [False] * 2, "at_centre": [9] * 2, "occupation": [None, "health"], "plain": [True, False]}
     )  # fmt: skip
     assert steepest(label_table(labels, False), "gender", -1)["label"].to_list() == ["Nurse"]
@@ -198,7 +198,8 @@ def test_the_published_tables_have_our_order():
     published = shipped_table("published_gender_slopes").with_columns(
         pl.lit("gender").alias("attribute"), pl.lit(True).alias("shown"),
         *(pl.lit(None, pl.Float64).alias(name) for name in ("low", "high", "slope_per_step", "p_adjusted", "p_paper")),
-        pl.lit(True).alias("passes_paper"), pl.lit(0).alias("at_centre"), pl.lit(None, pl.String).alias("occupation"),
+        pl.lit(True).alias("passes_paper"), pl.lit(0).alias("at_centre"),
+        *(pl.lit(None, pl.String).alias(name) for name in ("occupation", "decision")),
     )  # fmt: skip
     ours = steepest(published, "gender", 1).filter(pl.col("system") == "IBM")
     theirs = published.filter((pl.col("system") == "IBM") & (pl.col("table") == "2"))
@@ -208,3 +209,36 @@ def test_the_published_tables_have_our_order():
 def test_queries_cross_titles_with_seven_words():
     table = occupation_queries(["nurse", "engineer", "nurse "])
     assert table.height == 14 and "African American engineer" in table["query"].to_list()
+
+
+def test_a_folder_may_say_where_people_start(tmp_path: Path):
+    make_folder(tmp_path, 4)
+    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+        pl.col("content").str.split("/").list.last().alias("file"),
+        pl.when(pl.col("picture") < "person2")
+        .then(pl.lit("female"))
+        .otherwise(pl.lit("male"))
+        .alias("start"),
+    )
+    rows.select("file", "picture", "attribute", "value", "start").write_csv(
+        tmp_path / "series" / "series.csv"
+    )
+    (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    results = pl.read_parquet(tmp_path / "run" / "results.parquet")
+    by_start = results.filter(pl.col("measure") == "slope_by_start", pl.col("label") == "Face")
+    assert by_start.select("group", "n", "counted").rows() == [("female", 2, "people"), ("male", 2, "people")]
+
+
+def test_a_table_of_pictures_may_say_where_people_start(tmp_path: Path):
+    (tmp_path / "pictures.csv").write_text(
+        "file,source,consent,gender\nanna.png,me,yes,female\nbert.png,me,yes,\n"
+    )
+    text = STUDY.format(consent="generated").replace('series = "series"', 'pictures = "pictures.csv"')
+    (tmp_path / "study.toml").write_text(text)
+    starts = starting_groups(read_study(tmp_path / "study.toml"))
+    assert starts.drop_nulls().rows() == [("anna.png", "gender", "female")]
+    stimuli = pl.DataFrame({"stimulus": ["a", "b", "c"], "picture": ["anna.png", "anna.png", "bert.png"],
+                            "attribute": ["gender", "race", "gender"]})  # fmt: skip
+    assert with_starts(stimuli, starts)["start"].to_list() == ["female", None, None]
+    assert "start" not in with_starts(stimuli, starts.with_columns(start=pl.lit(None, pl.String))).columns

@@ -100,6 +100,14 @@ def test_a_readers_error_is_corrected_by_hand():
     assert first.low < 0.4 < first.high
 
 
+def test_a_reader_never_seen_to_err_may_err():
+    # 13 people all read as of the first group by a reader right about 9 and 11: no certainty that nobody is of the second. With a
+    # reader that never errs the lower end would be the 2.5% point of Beta(13.5, .5), .833; one that may err leaves it near.
+    first, second = corrected_share(np.array([13, 0]), np.array([[9, 0], [0, 11]]))
+    assert (first.value, first.high) == (1.0, 1.0) and (second.value, second.low) == (0.0, 0.0)
+    assert 0.8 < first.low < 0.9 and second.high == pytest.approx(1 - first.low)
+
+
 def test_shares_through_a_reader_by_hand():
     # As above: 42 of 100 nurses are read as women by a reader right 9 times in 10, so 40% are.
     said = ["Female"] * 42 + ["Male"] * 58 + [None] * 3
@@ -141,9 +149,9 @@ def test_race_slopes_are_held_against_table_four():
     )
     row = next(row for row in rows if row["measure"] == "slope_share_correlation")
     assert (
-        row["group"] == "race"
+        row["attribute"] == "race"
         and row["value"] == pytest.approx(1.0)
-        and "not read as White" in row["contrast"]
+        and "not read as White" in row["versus"]
     )
     none = world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["Black", "Indian"])
     assert "slope_share_correlation" not in {row["measure"] for row in none}

@@ -6,7 +6,7 @@ measure is `portrayal.audits.associations.measures`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ import polars as pl
 
 from portrayal.audits.associations.charts import charts
 from portrayal.audits.associations.findings import MEASURES, findings, tables
+from portrayal.audits.associations.measures.declaration import declared_test
 from portrayal.audits.associations.measures.declared import measure
+from portrayal.audits.associations.power import power_lines
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
-from portrayal.runs.audit import Audit
+from portrayal.runs.audit import GROUPS, Audit, Evidence
 from portrayal.runs.study import Study
 
 VALIDITY = (
@@ -27,10 +29,11 @@ VALIDITY = (
     "The pooled deviation includes the difference between the groups, so d cannot pass 2 for sides of equal size; "
     "it is not Cohen's d and its common thresholds (0.2, 0.5, 0.8) do not carry over unchanged.",
     "The interval is over targets, with the attribute words fixed: other words for the same attribute are another "
-    "question, which the specification curve asks.",
+    "question, which the specification curve asks by leaving out each of them in turn.",
     "The p-value asks whether these targets could change sides. It does not ask whether the words stand for the "
     "people they are meant to stand for: a name is a poor measure of gender, race or age, assigned by others.",
-    "A test without evidence is not a clean bill: it may be too small, or the wrong words.",
+    "A test that was not found is not a clean bill: it may be too small, or the wrong words. One-sided tests look for the "
+    "stereotype only, not for its opposite.",
 )
 
 
@@ -38,19 +41,21 @@ def _inputs(study: Study) -> Mapping[str, Any]:
     return {"tests": [asdict(test) for test in declared_tests(study)]}
 
 
-def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    """Say for each test the smallest d it finds four times in five."""
-    from portrayal.stats.power import smallest_difference
-
-    lines = []
-    for test in declared_tests(study):
-        sides = (test.x, test.y) if test.y else (test.a, test.b)
-        n_x, n_y = (len({item.stem or item.content for item in side}) for side in sides)
-        within = smallest_difference(n_x, n_y, two_sided=study.settings.alternative == "two-sided")
-        shares = n_x * n_y / (n_x + n_y) ** 2
-        d = within / (1 + shares * within**2) ** 0.5  # from within-group to pooled deviation
-        lines.append(f"{test.name}: {n_x} + {n_y} targets find d of {d:.2f} or more with 80% power")
-    return lines
+def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
+    """Say of which side of a test each target is: a system may know the names of some people less often."""
+    rows = [
+        {
+            "stimulus": item.content,
+            "axis": f"{test.x_name} and {test.y_name}",
+            "group": called,
+            "unit": item.cluster or item.content,
+        }
+        for test in map(declared_test, evidence.inputs["tests"])
+        if test.y
+        for called, side in ((test.x_name, test.x), (test.y_name, test.y))
+        for item in side
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(GROUPS, pl.String)).unique(maintain_order=True)
 
 
 def _shipped(name: str) -> Path:
@@ -70,7 +75,10 @@ AUDIT = Audit(
     validity=VALIDITY,
     family=MEASURES,
     inputs=_inputs,
+    groups=_groups,
+    units="targets",
+    shows="{group}",
     tables=tables,
-    power=_power,
+    power=power_lines,
     demo=(_shipped("associations.toml"), _shipped("associations_templates.toml")),
 )

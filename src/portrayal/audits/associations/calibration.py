@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.audits.associations.measures.comparison import by_person
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
 from portrayal.runs.calibration import Calibration
-from portrayal.stats.permutation import EXACT_UP_TO, two_sample, within_clusters
+from portrayal.stats.permutation import EXACT_UP_TO, two_sample
 
 WIDTH = 16
 ATTRIBUTES = 8
@@ -26,6 +27,10 @@ LEVEL = 0.05
 SIZES = (8, 12, 20, 25)
 EFFECTS = (0.0, 0.9, 1.7)
 LIKENESS = 0.5  # correlation of a person's two pictures
+TAKES = 2  # pictures of a person on a side, in SOBEM's design
+RESPONSE = (
+    1.0  # deviation of a person's own difference between the sides, 0 on average, in deviations of a picture
+)
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 NOISE: dict[str, Noise] = {
@@ -37,7 +42,7 @@ NOISE: dict[str, Noise] = {
 class Condition(NamedTuple):
     """One phantom: its design, sizes and planted d, and what is looked at."""
 
-    design: str  # "independent" or "paired"
+    design: str  # "independent", "paired", or "SOBEM": ten people twice on both sides, each with a difference of her own
     associations: str  # a key of NOISE
     n_x: int
     n_y: int
@@ -51,7 +56,8 @@ def conditions() -> list[Condition]:
     grid = [Condition("independent", "normal", n, n, d, test=n != 20) for d in EFFECTS for n in SIZES]
     heavy = [Condition("independent", "heavy-tailed (t, 5 df)", n, n, d) for d in EFFECTS for n in (12, 25)]
     paired = [Condition("paired", "normal", 10, 10, d) for d in EFFECTS]
-    return [*grid, Condition("independent", "normal", 6, 14, 0.0), *paired, *heavy]
+    sobem = [Condition("SOBEM", noise, 20, 20, 0.0) for noise in NOISE]
+    return [*grid, Condition("independent", "normal", 6, 14, 0.0), *paired, *sobem, *heavy]
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
@@ -60,15 +66,16 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     Returns
     -------
     Calibration
-        `false_alarm`: rejections over all phantoms without an effect whose associations are normal. `power`:
-        d = 0.9 at 12 a side. `coverage`: d of 0 and 0.9 at 12, 20 and 25 a side.
+        `false_alarm` and `coverage`: over all phantoms, none left out. `power`: d = 0.9 at 12 a side.
     """
     rows = [_row(condition, runs, seed + 1000 * place) for place, condition in enumerate(conditions())]
-    normal = [row for row in rows if row["associations"] == "normal"]
-    null = [row["rejected"] for row in normal if row["d"] == 0 and row["rejected"] is not None]
-    alone = [row for row in normal if row["design"] == "independent"]
-    power = [row["rejected"] for row in alone if row["d"] == 0.9 and row["n_x"] == 12]
-    held = [row["covered"] for row in alone if row["d"] in (0.0, 0.9) and row["n_x"] in (12, 20, 25)]
+    null = [row["false_alarm"] for row in rows if row["false_alarm"] is not None]
+    power = [
+        row["power"]
+        for row in rows
+        if (row["design"], row["associations"], row["n_x"], row["d"]) == ("independent", "normal", 12, 0.9)
+    ]
+    held = [row["coverage"] for row in rows]
     return Calibration(
         stem="associations",
         false_alarm=float(np.mean(null)),
@@ -93,9 +100,10 @@ def _row(condition: Condition, runs: int, seed: int) -> dict[str, Any]:
         "n_y": condition.n_y,
         "d": condition.d,
         "tests": tests,
-        "rejected": float(np.mean(rejected)) if tests else None,
+        "false_alarm": float(np.mean(rejected)) if tests and condition.d == 0 else None,
+        "power": float(np.mean(rejected)) if tests and condition.d else None,
         "intervals": runs,
-        "covered": float(intervals[:, 0].mean()),
+        "coverage": float(intervals[:, 0].mean()),
         "width": float(intervals[:, 1].mean()),
     }
 
@@ -113,12 +121,15 @@ def _covers(condition: Condition, rng: np.random.Generator, run: int) -> tuple[f
 
 
 def _people(condition: Condition) -> np.ndarray | None:
-    return np.tile(np.arange(condition.n_x), 2) if condition.design == "paired" else None
+    if condition.design == "independent":
+        return None
+    people = condition.n_x // (TAKES if condition.design == "SOBEM" else 1)
+    return np.tile(np.repeat(np.arange(people), condition.n_x // people), 2)
 
 
 def _p(x: np.ndarray, y: np.ndarray, people: np.ndarray | None, run: int) -> float:
     if people is not None:
-        return within_clusters(np.concatenate([x, y]), np.arange(len(people)) < len(x), people).p
+        return by_person(x, y, people, alternative="greater").test.p
     samples = SAMPLES if len(x) + len(y) > EXACT_UP_TO else None
     return two_sample(x, y, permutations=samples, seed=run).p
 
@@ -136,6 +147,9 @@ def _components(condition: Condition, rng: np.random.Generator) -> tuple[np.ndar
     if condition.design == "paired":  # the same person gives both a common part
         common = rng.normal(size=condition.n_x)
         x, y = (np.sqrt(LIKENESS) * common + np.sqrt(1 - LIKENESS) * side for side in (x, y))
+    if condition.design == "SOBEM":
+        own = np.repeat(rng.normal(size=(2, condition.n_x // TAKES)), TAKES, axis=1)
+        x, y = x + own[0] + RESPONSE * own[1] / 2, y + own[0] - RESPONSE * own[1] / 2
     shift = within_difference(condition.d, condition.n_x, condition.n_y) / 2
     return SPREAD * (x + shift), SPREAD * (y - shift)
 

@@ -10,9 +10,10 @@ from portrayal.runs.audit import Chart, Measured
 
 
 def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
-    """Draw effect sizes with intervals, and for each system the specification curve where there are variants."""
+    """Draw effect sizes with intervals, and for each system and test the specification curve."""
     curves = [
-        _curve(number, system, rows) for number, (system, rows) in enumerate(_specified(measured), start=1)
+        _curve(number, measured.shown(str(system)), str(test), rows)
+        for number, ((system, test), rows) in enumerate(_specified(measured), start=1)
     ]
     return [_effect_sizes(measured), *_effect_table(measured), *curves]
 
@@ -24,9 +25,10 @@ def _effect_sizes(measured: Measured) -> Chart:
     return Chart(
         "effect_sizes",
         "Effect size of each test",
-        "Each point is a test's d with its 95% interval; right of zero, X goes with A and Y with B. "
-        "The pooled deviation holds the group difference itself, so d stays between -2 and 2 for sides of equal size.",
-        forest(main, label="group", axis="d"),
+        "Each point is a test's d with its 95% interval; a filled one was found. Right of zero, what a row names first goes "
+        "with the attribute it names first. The pooled deviation holds the group difference itself, so d stays "
+        "between -2 and 2 for sides of equal size.",
+        forest(main, label="test", axis="d"),
     )
 
 
@@ -35,34 +37,33 @@ def _effect_table(measured: Measured) -> list[Chart]:
     from portrayal.audits.associations.effect_table import effect_table
 
     tested = measured.results.filter((pl.col("measure") == "eat") & pl.col("value").is_not_null())
-    if min(tested["system"].n_unique(), tested["group"].n_unique()) < 2:
+    if min(tested["system"].n_unique(), tested["test"].n_unique()) < 2:
         return []
+    sided = " and ".join(tested["sided"].unique().sort())
     text = (
         "d of each test for each model. Shading grows with d where it is positive, that is, where it agrees with "
-        "the stereotype; * marks p < .05, uncorrected."
+        f"the stereotype; * marks what was found ({sided}, corrected over all tests)."
     )
     return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results))]
 
 
-def _curve(number: int, system: str, rows: pl.DataFrame) -> Chart:
+def _curve(number: int, system: str, test: str, rows: pl.DataFrame) -> Chart:
     from portrayal.report.curve import specification_curve
 
     return Chart(
         f"specifications_{number}",
-        f"Specification curve: {system}",
-        "Every combination of prompt, article, target subset and ddof, sorted by d; those with p < .05 support the claim.",
+        f"Specification curve: {test}, {system}",
+        "Every way the study had of asking this, sorted by d. Those that point the claimed way with p < .05 by themselves "
+        "support the claim.",
         specification_curve(rows, choices=_varied(rows), supports="supports", low=None, high=None, axis="d"),
     )
 
 
-def _specified(measured: Measured) -> list[tuple[str, pl.DataFrame]]:
+def _specified(measured: Measured) -> list[tuple[tuple[object, ...], pl.DataFrame]]:
     table = measured.tables.get("specifications")
-    if table is None:
-        return []
-    return [(str(system), rows) for (system,), rows in table.group_by("system", maintain_order=True)]
+    return [] if table is None else list(table.group_by("system", "test", maintain_order=True))
 
 
 def _varied(rows: pl.DataFrame) -> list[str]:
-    """Return the choices that differ between these rows; the test first."""
-    columns = [name for name in ("test", "prompt", "article", "ddof") if rows[name].n_unique() > 1]
-    return columns or ["test"]
+    """Return the choices that differ between these rows."""
+    return [name for name in ("prompt", "article", "without") if rows[name].n_unique() > 1]

@@ -1,7 +1,7 @@
-"""Effect sizes by model and test as one shaded table, with stars, as the paper prints them (Tables 1 and 2).
+"""Effect sizes by model and test as one shaded table, with stars, laid out as the paper prints them (Tables 1 and 2).
 
-The paper shades by the magnitude of stereotype-congruent effects: positive d is shaded, negative d is not. A star is a
-two-sided p under .05, uncorrected, as in the paper; corrected p-values stand in the results.
+The paper shades by the magnitude of stereotype-congruent effects: positive d is shaded, negative d is not. A star here
+marks what was found, as everywhere in a report: the paper's own stars are uncorrected one-sided tests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import Any
 
 import polars as pl
 
-STAR = 0.05
+from portrayal.report.words import number
+from portrayal.stats.decision import FOUND
+
 SHADE, PAPER, INK = "#c2543a", "#ffffff", "#1d2734"
 
 
@@ -20,27 +22,23 @@ def effect_cells(results: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     results
-        Results rows of measure 'eat'. The star takes the unpaired p ('eat_unpaired') where there is one, since
-        that is the paper's.
+        Decided Results rows, of which those of measure 'eat' are taken.
     """
     rows = results.filter(pl.col("measure") == "eat").drop_nulls("value")
-    paper = results.filter(pl.col("measure") == "eat_unpaired").select("system", "group", paper_p="p")
-    joined = rows.join(paper, on=["system", "group"], how="left")
-    p = pl.coalesce("paper_p", "p")
-    star = pl.when(p < STAR).then(pl.lit("*")).otherwise(pl.lit(""))
-    return joined.select(
+    star = pl.when(pl.col("decision") == FOUND).then(pl.lit("*")).otherwise(pl.lit(""))
+    return rows.select(
         "system",
-        pl.col("group").alias("test"),
+        "test",
         pl.col("value").alias("d"),
         shade=pl.col("value").clip(lower_bound=0),
         written=pl.format(
-            "{}{}", pl.col("value").map_elements("{:.2f}".format, return_dtype=pl.String), star
+            "{}{}", pl.col("value").map_elements(lambda d: number(d, 2), return_dtype=pl.String), star
         ),
     )
 
 
 def effect_table(results: pl.DataFrame, cell: int = 34) -> Any:
-    """Draw the cells: colour by positive d, the number written in, a star where p < .05."""
+    """Draw the cells: colour by positive d, the number written in, a star where it was found."""
     import altair as alt
 
     cells = effect_cells(results)

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.report.words import row_in_words
+from portrayal.report.sentences import Claim, Row, say
+from portrayal.report.words import listed, p_value
 from portrayal.runs.audit import Finding, Measured, ReportTable
-from portrayal.stats.multiplicity import is_significant
 from portrayal.stats.specification import support
 
 MEASURES = ("eat", "scweat")
+BOUND = 2.0  # of d, for sides of equal size
+CHECK = "a check of the instrument that concerns no people"
+CHOICES = {"prompt": "with the prompt {!r}", "article": "with the {} article", "without": "without {!r}"}
+NAMED = 4  # specifications that do not show a finding, named in its sentence
 
 
 def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
-    """Say for each test what was found, supported harms first, then harms without support, then checks."""
-    declared = {row["test"]: row for row in measured.tables["tests"].iter_rows(named=True)}
-    shares = _shares(measured)
-    said = []
-    for index, row in enumerate(measured.results.iter_rows(named=True)):
-        if row["measure"] in MEASURES and row["value"] is not None:
-            test = declared[row["group"]]
-            sentence = _sentence(row, test, shares.get((row["system"], row["group"])))
-            said.append(
-                (not test["harm"], not is_significant(row), -abs(row["value"]), Finding(sentence, index))
-            )
-    return [finding for *_, finding in sorted(said, key=lambda item: item[:3])]
+    """Say for each test what was found, and together what was not."""
+    # d has a bound: an effect beyond it could not have been found, and no sentence may name it.
+    possible = pl.when(pl.col("detectable") < BOUND).then(pl.col("detectable"))
+    told = replace(measured, results=measured.results.with_columns(detectable=possible))
+    return say(told, {measure: _claim(measured, pairs) for measure, pairs in PAIRS.items()})
 
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:
-    """Show which share of specifications supports each claim, and which stimuli have no vector."""
+    """Show how many specifications support each claim, and which stimuli have no vector."""
     shown = []
     if "specifications" in measured.tables:
         shown.append(
             ReportTable(
                 "support",
-                "How many specifications support each claim",
-                "A specification supports the claim when its p is under .05, before correction.",
-                support(measured.tables["specifications"], ["system", "test"]),
+                "How many ways of asking support each claim",
+                "A specification supports the claim when its d has the claimed sign and its p is under .05 by itself. "
+                "joint_p is the p of the median d over all specifications, whose sides were rearranged together.",
+                curves(measured.tables["specifications"]),
             )
         )
     if not measured.tables["missing"].is_empty():
@@ -45,50 +47,77 @@ def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTab
             ReportTable(
                 "missing",
                 "Stimuli without a vector",
-                "They were left out of the tests; each test's note says how many stimuli were left.",
+                "They were left out of the tests; `of` says how many stimuli their set has.",
                 measured.tables["missing"],
             )
         )
     return shown
 
 
-def _shares(measured: Measured) -> dict[tuple[str, str], dict[str, Any]]:
-    table = measured.tables.get("specifications")
-    if table is None:
-        return {}
-    rows = support(table, ["system", "test"]).iter_rows(named=True)
-    return {(row["system"], row["test"]): row for row in rows}
+def curves(specifications: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per system and test: how many specifications there are, how many support it, and the joint p."""
+    by = ["system", "test"]
+    joint = specifications.group_by(by, maintain_order=True).agg(pl.col("joint_p").first())
+    return support(specifications, by).join(joint, on=by, maintain_order="left")
 
 
-def _sentence(row: dict[str, Any], test: dict[str, Any], share: dict[str, Any] | None) -> str:
-    """Say what was tied to whom, how much, in how many specifications, and the harm it is a sign of."""
-    found, sign = is_significant(row), f"a sign of {test['harm']}" if test["harm"] else ""
-    if found and row["value"] < 0:
-        claim, sign = f"ties {_pairs(row, test, turned=True)}, against the direction of the test", ""
-    elif found:
-        claim = f"ties {_pairs(row, test)}"
-        sign = sign or "a check of the instrument that concerns no people"
-    else:
-        claim = f"was not found to tie {_pairs(row, test)}"
-        sign = f"it would have been {sign}" if sign else ""
-    return (
-        "; ".join(
-            part
-            for part in (f"{row['system']} {claim}: d = {row_in_words(row)}", _supported(share), sign)
-            if part
-        )
-        + "."
+def _claim(measured: Measured, pairs: str) -> Claim:
+    return Claim(
+        positive=lambda row: f"ties {pairs.format(**row)}, {_sign(row)}",
+        negative=lambda row: f"ties {pairs.format(**_turned(row))}, against the direction of the test",
+        asks=lambda row: f"ties {pairs.format(**row)}",
+        several="ties groups to attributes",
+        where="{test}",
+        after=lambda row: " ".join(filter(None, [_held(measured, row), _missing(measured, row)])),
+        figure="d =",
     )
 
 
-def _pairs(row: dict[str, Any], test: dict[str, Any], turned: bool = False) -> str:
-    near, far = (test["b_name"], test["a_name"]) if turned else (test["a_name"], test["b_name"])
-    if row["measure"] == "scweat":
-        return f"{test['x_name']} to {near} rather than to {far}"
-    return f"{test['x_name']} to {near} and {test['y_name']} to {far}"
+PAIRS: Mapping[str, str] = {
+    "eat": "{group} to {attribute} and {versus} to {other_attribute}",
+    "scweat": "{group} to {attribute} rather than to {other_attribute}",
+}
 
 
-def _supported(share: dict[str, Any] | None) -> str:
-    if share is None:
+def _sign(row: Row) -> str:
+    return f"a sign of {row['harm']}" if row["harm"] else CHECK
+
+
+def _turned(row: Row) -> dict[str, Any]:
+    return {**row, "attribute": row["other_attribute"], "other_attribute": row["attribute"]}
+
+
+def _held(measured: Measured, row: Row) -> str:
+    """Say in how many specifications of the study it holds, and name those in which it does not."""
+    table = measured.tables.get("specifications")
+    mine = None if table is None else _of(table, row)
+    if mine is None or mine.is_empty():
         return ""
-    return f"p is under .05 in {share['supporting']} of {share['specifications']} specifications"
+    joint, failing = p_value(mine["joint_p"][0]), mine.filter(~pl.col("supports"))
+    held = f"{mine.height - failing.height} of {mine.height} ways of asking show it by themselves"
+    named = [_choice(one, mine) for one in failing.head(NAMED).iter_rows(named=True)]
+    more = [f"{failing.height - NAMED} more"] if failing.height > NAMED else []
+    but = f", but not {listed([*named, *more])}" if named else ""
+    return f"{held}{but} (joint test of all: p {joint if joint[0] in '<>' else f'= {joint}'})."
+
+
+def _choice(one: Mapping[str, Any], all_of_them: pl.DataFrame) -> str:
+    """Name what was chosen where specifications differ: "with the prompt 'a [stimulus]'"."""
+    made = [
+        words.format(one[name])
+        for name, words in CHOICES.items()
+        if one[name] is not None and one[name] != "all" and all_of_them[name].n_unique() > 1
+    ]
+    return " ".join(made) or "as the study has it"
+
+
+def _missing(measured: Measured, row: Row) -> str:
+    """Say how many stimuli of which side have no vector."""
+    mine = _of(measured.tables["missing"], row)
+    sides = mine.group_by("set", maintain_order=True).agg(pl.len(), pl.col("of").first())
+    told = [f"{lost} of {of} {side}" for side, lost, of in sides.iter_rows()]
+    return f"It has no vector for {listed(told)}." if told else ""
+
+
+def _of(table: pl.DataFrame, row: Row) -> pl.DataFrame:
+    return table.filter(pl.col("system") == row["system"], pl.col("test") == row["test"])

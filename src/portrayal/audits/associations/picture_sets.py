@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.associations.stimulus_sets import Item
+from portrayal.audits.associations.stimulus_sets import Item, check_person
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings
 from portrayal.tables import read_table
@@ -86,7 +86,9 @@ def _item(row: Mapping[str, object], cluster: str | None, chosen: PictureSet, fo
     path = Path(str(row["content"]))
     content = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
     given = {name: str(row[name]) for name in ("source", "license", "consent") if row.get(name)}
-    person = None if cluster is None or row[cluster] is None else str(row[cluster])
+    if cluster is not None:
+        check_person(row[cluster], f"{content!r} of {chosen.table!r}")
+    person = None if cluster is None else str(row[cluster])
     return Item(content, "image", person, **{"source": chosen.table, "consent": chosen.consent, **given})
 
 

@@ -10,7 +10,7 @@ from portrayal.audits.associations.picture_sets import PictureSet
 from portrayal.settings import Settings
 
 SetName = Literal["x", "y", "a", "b"]
-Variant = Literal["prompts", "article", "subsets", "ddof"]
+Variant = Literal["prompts", "article", "words"]  # what a researcher could have chosen otherwise
 
 
 class OwnTest(Settings):
@@ -51,6 +51,6 @@ class AssociationsSettings(Settings):
     alternative: Literal["greater", "less", "two-sided"] = "greater"
     permutations: int | None = Field(default=None, ge=99)
     ddof: Literal[0, 1] = 1
-    variants: list[Variant] = ["prompts", "article", "subsets", "ddof"]
-    subsets: int = Field(default=10, ge=0, le=100)
+    variants: list[Variant] = ["prompts", "article", "words"]
+    unpaired: bool = True  # where people repeat, the paper's unpaired test beside the one by person
     too_few: Literal["error", "report"] = "error"

@@ -19,7 +19,8 @@ from portrayal.runs.study import Study
 from portrayal.tables import STIMULI
 from portrayal.text.word_lists import association_test
 
-NAMES = ("x_name", "y_name", "a_name", "b_name")
+CALLED = {"x": "group", "y": "versus", "a": "attribute", "b": "other_attribute"}
+SHOWN = 2  # stimuli that stand for a set without a name
 
 
 def declared_tests(study: Study) -> list[AssociationTest]:
@@ -32,7 +33,22 @@ def declared_tests(study: Study) -> list[AssociationTest]:
     for name in names:
         if names.count(name) > 1:
             raise PortrayalError(f"test {name!r} is listed twice. Give each test its own name.")
-    return [_declared(test, settings, study.folder) for test in own]
+    return _told_apart([_declared(test, settings, study.folder) for test in own], names)
+
+
+def _told_apart(tests: Sequence[AssociationTest], names: Sequence[str]) -> list[AssociationTest]:
+    """Call every test by what it compares; where several compare the same, add the name the study gave each."""
+    said = [_comparison(test) for test in tests]
+    return [
+        replace(test, name=f"{words} ({name})" if said.count(words) > 1 else words)
+        for test, words, name in zip(tests, said, names, strict=True)
+    ]
+
+
+def _comparison(test: AssociationTest) -> str:
+    """Say what a test compares: "men's names and women's names with career words and family words"."""
+    targets = f"{test.x_name} and {test.y_name}" if test.y else test.x_name
+    return f"{targets} with {test.a_name} and {test.b_name}"
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -44,7 +60,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
             for item in test.items(name):
                 key = (item.kind, item.content)
                 first.setdefault(key, item)
-                members.setdefault(key, []).append(f"{test.name}.{name}")
+                members.setdefault(key, []).append(test.about[CALLED[name]] or "")
     rows = [_stimulus(item, members[key], study.folder) for key, item in first.items()]
     return pl.DataFrame(rows, schema={**STIMULI, "sets": pl.String, "cluster": pl.String}, orient="row")
 
@@ -59,7 +75,7 @@ def _stimulus(item: Item, sets: Sequence[str], folder: Path) -> dict[str, Any]:
         "source": item.source,
         "license": item.license,
         "consent": item.consent if image else "none shown",
-        "sets": " ".join(dict.fromkeys(sets)),
+        "sets": "; ".join(dict.fromkeys(sets)),
         "cluster": item.cluster,
     }
 
@@ -75,6 +91,7 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     for pair in (("x", "y"), ("a", "b")):
         _refuse_overlap(own.name, pair, sets)
     forms = templates(settings.templates or own.templates or base.get("templates", "none"))
+    _refuse_half_known(own.name, sets)
     if len(forms) > 1 and {"x", "y"} & set(settings.template_sets):
         # One target in several prompts is still one target.
         for name in ("x", "y"):
@@ -82,10 +99,30 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     put = {
         name: _put(items, forms) if name in settings.template_sets else items for name, items in sets.items()
     }
-    called: dict[str, str] = {name: getattr(own, name) or base.get(name) or name[0].upper() for name in NAMES}
+    called = {f"{name}_name": _called(own, base, name, items) for name, items in sets.items()}
     harm = own.harm if own.harm is not None else base.get("harm", "")
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
     return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm)
+
+
+def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]) -> str:
+    """Return what a set is called: as the study says, as the test that ships does, or by its first stimuli."""
+    given = getattr(own, f"{name}_name") or base.get(f"{name}_name")
+    if given or not items:
+        return str(given or "")
+    words = [item.content if item.kind == "text" else Path(item.content).name for item in items]
+    more = [f"{len(words) - SHOWN} more"] if len(words) > SHOWN else []
+    return " and ".join(filter(None, [", ".join([*words[:SHOWN], *more][:-1]), [*words[:SHOWN], *more][-1]]))
+
+
+def _refuse_half_known(test: str, sets: dict[str, list[Item]]) -> None:
+    """Refuse a test that says who is shown on one side only: people could not be told apart from strangers."""
+    known = {name: any(item.cluster for item in sets[name]) for name in ("x", "y") if sets[name]}
+    if len(set(known.values())) > 1:
+        lacking = next(name for name, has in known.items() if not has)
+        raise PortrayalError(
+            f"test {test!r} does not say who {lacking} shows. Give {lacking}_cluster, or cluster for both sides."
+        )
 
 
 def _refuse_overlap(test: str, pair: tuple[str, str], sets: dict[str, list[Item]]) -> None:

@@ -106,7 +106,7 @@ def _from_list(
         raise PortrayalError(
             f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each."
         )
-    ids = list(cluster) if cluster is not None else [None] * len(rows)
+    ids = [None] * len(rows) if cluster is None else _people(rows, cluster, where)
     source = named if isinstance(named, str) else "the study file"
     known = ("source", "license", "consent")
     return [
@@ -128,6 +128,21 @@ def _rows(path: Path, where: str) -> list[dict[str, str]]:
     if "content" not in frame.columns:
         raise PortrayalError(f"{path} lacks column 'content' (found: {', '.join(frame.columns)}).")
     return frame.cast(pl.String).fill_null("").to_dicts()
+
+
+def _people(rows: Sequence[dict[str, str]], cluster: Sequence[str], where: str) -> list[str]:
+    """Refuse a blank id: it would make one person of all who have none, or strangers of everybody."""
+    for number, (row, person) in enumerate(zip(rows, cluster, strict=True), start=1):
+        check_person(person, f"row {number} ({row['content']!r}) of {where}")
+    return [str(person) for person in cluster]
+
+
+def check_person(person: object, where: str) -> None:
+    """Refuse a row that does not say who it shows, where people may repeat."""
+    if person is None or not str(person).strip():
+        raise PortrayalError(
+            f"{where} does not say who is shown. Name the person in every row, or leave cluster out."
+        )
 
 
 def _column(rows: Sequence[dict[str, str]], name: str, where: str) -> list[str]:

@@ -7,14 +7,14 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.captions.charts import all_charts
-from portrayal.audits.captions.findings import find_sentences, report_tables
+from portrayal.audits.captions.findings import CLAIMS, find_sentences
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
-from portrayal.audits.captions.measures.audit import measure_name
+from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
-from portrayal.runs.audit import Audit
-from portrayal.runs.study import Study
+from portrayal.audits.captions.tables import report_tables
+from portrayal.runs.audit import Audit, Evidence
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
@@ -28,36 +28,30 @@ VALIDITY = (
     "Scene graphs come from a dependency parser; its precision and recall on annotated captions are in docs/captions.md.",
     "Word lists are incomplete and age. Deleting listed words from captions can erase the people who use them of themselves.",
 )
-_KINDS = ("object", "attribute", "relation")
-FAMILY = tuple(
-    measure_name(*parts)
-    for parts in (
-        ("demeaning", "people not mentioned", "person not mentioned"),
-        *(("stereotyping", "differing tuples", f"{kind} tuples") for kind in _KINDS),
-        *(
-            ("stereotyping", "differing tuples across stages", f"{kind} tuples against human captions")
-            for kind in _KINDS
-        ),
-        ("stereotyping", "objects correctly mentioned", "objects whose mention depends on the group"),
-        ("reifying", "looks predict the group term", "looks predict the group term"),
-        ("reifying", "markedness", "race named"),
-        ("reifying", "markedness", "gender named"),
-        ("beside every harm", "group words", "wrong group word"),
-    )
-)
+FAMILY = tuple(CLAIMS)
 
 
-def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, what difference between two groups of equal size the images could show."""
-    from scipy import stats
+NAMES = {
+    "people_not_mentioned_difference": "people not mentioned, difference between groups",
+    "wrong_group_word_difference": "wrong group word, difference between groups",
+    "group_named_difference": "group named, difference between groups",
+    "looks_predict_group_term": "looks predict the group term",
+    "tuples_difference": "what is said, largest difference between groups",
+    "tuples_change_difference": "what is said against the human captions, largest change between groups",
+    "object_mention_difference": "depicted objects mentioned, largest difference between groups",
+    "demeaning_word": "demeaning words",
+    "context_specific_harm": "context-specific harms",
+    "identity_adjective_as_noun": "identity adjectives used as nouns",
+    "identity_term_imposed": "identity terms imposed",
+    "correlated_word_included": "words that go with a group included wrongly",
+    "artifacts_lost": "a group's things not recognised",
+}
 
-    each = len(stimuli) // 2
-    if each < 2:
-        return ["fewer than four images: no difference can be shown"]
-    base = 0.1  # share of captions that do it in one of the groups
-    effect = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * (2 * base * (1 - base) / each) ** 0.5
-    return [f"with {each} images in each of two groups, a difference of about {effect:.2f} from a share of {base} is found in"
-            " 80 of 100 audits, before correction"]  # fmt: skip
+
+def groups_shown(evidence: Evidence, settings: CaptionsSettings) -> pl.DataFrame:
+    """Return whom each image shows, on every axis that people are annotated on; the image is the unit."""
+    people: pl.DataFrame = evidence.inputs["people"]
+    return people.select(pl.col("image").alias("stimulus"), "axis", "group", pl.col("image").alias("unit"))
 
 
 AUDIT = Audit(
@@ -72,6 +66,10 @@ AUDIT = Audit(
     findings=find_sentences,
     validity=VALIDITY,
     family=FAMILY,
+    groups=groups_shown,
+    units="images",
+    shows="pictures of people annotated {group}",
+    names=NAMES,
     inputs=read_inputs,
     tables=report_tables,
     power=say_power,

@@ -1,60 +1,77 @@
-"""Charts of the captions audit."""
+"""Charts of the captions audit: a filled point was found, and what nobody does is not drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
-from portrayal.audits.captions.findings import SHARES
-from portrayal.audits.captions.measures.audit import measure_name
+from portrayal.audits.captions.measures import (
+    context_rules,
+    demeaning_words,
+    group_words,
+    identity_nouns,
+    people_mentioned,
+    self_identification,
+    words_included,
+)
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
 from portrayal.audits.captions.settings import CaptionsSettings
+from portrayal.report.words import percent
 from portrayal.runs.audit import Chart, Measured
 
-OUTCOMES = ("right group word", "wrong group word", "neutral wording", "person not mentioned")
+COUNTS = (
+    demeaning_words.TEST, context_rules.TEST, identity_nouns.TEST, self_identification.TEST, words_included.TEST,
+)  # fmt: skip
+OUTCOMES = (group_words.WRONG, group_words.NEUTRAL, group_words.OMITTED)
 
 
 def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
-    """Return the harms per system, people not mentioned by group, and the four outcomes of group words."""
-    table = measured.results.filter(pl.col("note").str.starts_with(SYSTEM_CAPTIONS))
-    charts = [_harms(table), _omission(table), *(_outcome(table, name) for name in OUTCOMES[1:])]
+    """Return the harms per system, people not mentioned by group, and the outcomes of group words."""
+    if "stage" not in measured.results.columns:
+        return []
+    table = measured.results.filter(pl.col("stage") == SYSTEM_CAPTIONS).drop_nulls("value")
+    table = table.with_columns(
+        pl.col("system").map_elements(measured.shown, return_dtype=pl.String),
+        pair=pl.format("{}: {} less {}", "axis", "group", "versus"),
+    )
+    charts = [_counts(table), _omission(table), *(_outcome(table, name) for name in OUTCOMES)]
     return [chart for chart in charts if chart is not None]
 
 
-def _harms(table: pl.DataFrame) -> Chart | None:
+def _is_empty(rows: pl.DataFrame) -> bool:
+    """Tell whether there is nothing to draw: no row, or zeros alone."""
+    return rows.filter(pl.col("value") != 0).is_empty()
+
+
+def _counts(table: pl.DataFrame) -> Chart | None:
     from portrayal.report.charts import forest
 
-    whole = table.filter(pl.col("measure").is_in(list(SHARES)) & pl.col("contrast").is_null())
-    whole = whole.filter((pl.col("group") == "all") | pl.col("measure").str.starts_with("erasing"))
-    whole = whole.filter(~pl.col("note").str.contains("lower bound")).unique(
-        ["measure", "system", "group"], maintain_order=True
-    )
-    if whole.is_empty():
+    rows = table.filter(pl.col("measure").is_in(COUNTS))
+    if _is_empty(rows):
         return None
-    rows = whole.with_columns(
-        pl.col("measure").str.split(": ").list.slice(0, 2).list.join(": ").alias("technique")
-    )
+    rule = pl.when(pl.col("measure") == context_rules.TEST).then("subject").otherwise("technique")
+    tolerance = rows["null"][0]
     return Chart(
         "harms",
         "Harms in system captions",
-        "Share of captions for each technique, with its 95% interval; most are upper bounds.",
-        forest(rows, label="technique", axis="share of captions"),
+        "Share of images in whose captions each harm may occur, with its 95% interval. The line is the tolerance of"
+        f" {percent(tolerance, 1)}; most are upper bounds.",
+        forest(rows.with_columns(harm=rule), label="harm", reference=tolerance, axis="share of images"),
     )
 
 
 def _omission(table: pl.DataFrame) -> Chart | None:
     from portrayal.report.charts import forest
 
-    rows = table.filter(
-        (pl.col("measure") == measure_name("demeaning", "people not mentioned", "person not mentioned"))
-        & pl.col("contrast").is_not_null()
-    )
-    if rows.is_empty():
+    rows = table.filter(pl.col("measure") == people_mentioned.TEST)
+    if _is_empty(rows):
         return None
     return Chart(
         "people_not_mentioned",
         "People depicted and not mentioned",
         "Difference between groups in the share of captions that do not mention a depicted person, with its 95% interval.",
-        forest(rows, axis="difference of shares"),
+        forest(rows, label="pair", axis="difference of shares"),
     )
 
 
@@ -62,14 +79,19 @@ def _outcome(table: pl.DataFrame, quantity: str) -> Chart | None:
     from portrayal.report.charts import bars_with_intervals
 
     rows = table.filter(
-        (pl.col("measure") == measure_name("beside every harm", "group words", quantity))
-        & pl.col("contrast").is_null()
+        (pl.col("technique") == group_words.TECHNIQUE.name)
+        & (pl.col("measure") == quantity)
+        & pl.col("versus").is_null()
     )
-    if rows.is_empty():
+    if _is_empty(rows):
         return None
     return Chart(
         quantity.replace(" ", "_"),
         f"Group words: {quantity}",
         f"Share of captions by annotated group: {quantity}. The four outcomes sum to one.",
-        bars_with_intervals(rows, axis="share of captions"),
+        bars_with_intervals(_labelled(rows, ("axis", "group")), label="whom", axis="share of captions"),
     )
+
+
+def _labelled(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    return rows.with_columns(whom=pl.concat_str(columns, separator=": "))

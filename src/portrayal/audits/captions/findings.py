@@ -1,250 +1,182 @@
-"""The captions audit in words: findings with the mitigation of section 5.2, and the tables to read."""
+"""The captions audit in words: what each test would show, and what the human captions of the same images show beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.audit import measure_name
-from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, mitigation, where_it_arises
-from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.audits.captions.measures import (
+    context_rules,
+    demeaning_words,
+    distributions,
+    erasing,
+    group_words,
+    identity_nouns,
+    objects_mentioned,
+    people_mentioned,
+    reifying,
+    self_identification,
+    words_included,
+)
+from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS
+from portrayal.audits.captions.measures.tuple_counts import KINDS
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.report.words import number, percent
-from portrayal.runs.audit import Finding, Measured, ReportTable
+from portrayal.report.sentences import Claim, Row, other_side, say, written
+from portrayal.report.words import listed, percent
+from portrayal.runs.audit import Finding, Measured
 
-# Shares over all images that are findings when their interval lies above chance.
-SHARES = {
-    measure_name(*parts): what
-    for parts, what in (
-        (
-            ("demeaning", "context-specific harms", "any context-specific harm"),
-            "use a word that demeans the person in this context",
-        ),
-        (
-            ("demeaning", "identity adjectives used as nouns", "any identity adjective used as a noun"),
-            "reduce a person to an adjective",
-        ),
-        (("demeaning", "demeaning words", "demeaning word"), "use a word known to be demeaning"),
-        (
-            ("denying self-identification", "identity terms imposed", "identity term imposed on any axis"),
-            "impose an identity the human captions do not have",
-        ),
-        (
-            ("stereotyping", "words included wrongly", "word correlated with a group included wrongly"),
-            "include a word that is not there and goes with a group",
-        ),
-        (
-            (
-                "erasing",
-                "artifacts not recognised",
-                "not recognised, beyond other objects of the same images",
-            ),
-            "do not recognise a group's artifacts, beyond what they leave out of other things",
-        ),
-    )
+PAIR = "{group} against {versus}"
+# What the tuples of a quantity are, for readers.
+NOUNS = {
+    **{distributions.QUANTITIES[kind]: f"{kind}s" for kind in KINDS},
+    **{distributions.against(kind): f"{kind}s" for kind in KINDS},
 }
-FLOOR = 0.005
-MOST_ROWS = 60  # of each system in a table of the report
-# The techniques' own tables: title and what to know of it.
-SHOWN = {
-    "faults": (
-        "Captions and boxes that are not as they should be",
-        "Counted and named; the first image of each.",
-    ),
-    "objects": (
-        "Objects correctly mentioned",
-        "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
-    ),
-    "tuples": (
-        "Tuples that differ most between groups",
-        "Shares of captions that mention a person, Holm-corrected.",
-    ),
-    "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
-    "overlaps": ("How the scenarios of wrong inclusions overlap", "A case is counted once, in this order."),
-}
+MARKS = {"gender": "marks the gender of people annotated {group} with an adjective"}
 
 
 def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Finding]:
-    """Return a sentence for each finding: who is harmed, how much, where it can have arisen, what may be done."""
-    table = measured.results.with_row_index("row")
-    found = [*_omissions(table), *_shares(table), *_errors(table), *_differences(table), *_stereotypes(table)]
-    found.sort(key=lambda finding: -_size(measured.results, finding.row))
-    with_findings = {measured.results["system"][finding.row] for finding in found}
-    return [*found, *_nothing(table, with_findings)]
-
-
-def _size(results: pl.DataFrame, row: int) -> float:
-    return abs(results["value"][row] or 0.0)
-
-
-def _at_system(table: pl.DataFrame) -> pl.DataFrame:
-    return table.filter(pl.col("note").str.starts_with(SYSTEM_CAPTIONS))
-
-
-def _omissions(table: pl.DataFrame) -> Iterator[Finding]:
-    measure = measure_name("demeaning", "people not mentioned", "person not mentioned")
-    for r in _significant(_at_system(table), measure):
-        said = _more_often(r, "leaves out people annotated {more} more often than people annotated {less}")
-        yield Finding(f"{said} {_advice(r)}", r["row"])
-
-
-def _errors(table: pl.DataFrame) -> Iterator[Finding]:
-    measure = measure_name("beside every harm", "group words", "wrong group word")
-    what = "uses the wrong group word more often for people annotated {more} than for people annotated {less}"
-    for r in _significant(_at_system(table), measure):
-        yield Finding(f"{_more_often(r, what)} {_silence(table, r['system'])} {_advice(r)}", r["row"])
-
-
-def _silence(table: pl.DataFrame, system: str) -> str:
-    """Neutral wording and omission beside the error."""
-    parts = []
-    for quantity in ("neutral wording", "person not mentioned"):
-        measure = measure_name("beside every harm", "group words", quantity)
-        rows = _at_system(table).filter(
-            (pl.col("measure") == measure) & (pl.col("system") == system) & pl.col("contrast").is_null()
-        )
-        figures = ", ".join(
-            f"{group.partition(': ')[2]} {percent(value, 1)}"
-            for group, value in rows.select("group", "value").iter_rows()
-        )
-        parts.append(f"{quantity}: {figures}")
-    return f"Beside it, {'; '.join(parts)}."
-
-
-def _differences(table: pl.DataFrame) -> Iterator[Finding]:
-    for measure, what in (
-        (measure_name("reifying", "markedness", "race named"), "names the race"),
-        (measure_name("reifying", "markedness", "gender named"), "marks the gender with an adjective"),
-    ):
-        for r in _significant(_at_system(table), measure):
-            whose = "of people annotated {more} more often than of people annotated {less}"
-            yield Finding(f"{_more_often(r, f'{what} {whose}')} {_advice(r)}", r["row"])
-
-
-def _stereotypes(table: pl.DataFrame) -> Iterator[Finding]:
-    """Objects, tuples and looks that go with the group beyond chance."""
-    pair = {
-        measure_name(
-            "stereotyping", "objects correctly mentioned", "objects whose mention depends on the group"
-        ): (
-            "mentions depicted objects more readily for one group than for the other, their size and place held fixed"
-        ),
-        **{
-            measure_name(
-                "stereotyping", "differing tuples", f"{kind} tuples"
-            ): f"speaks of different {kind}s for the two groups"
-            for kind in ("object", "attribute", "relation")
-        },
+    """Return the sentences of every test: what was found first, the surest before."""
+    if "stage" not in measured.results.columns:
+        return []
+    beside = partial(_beside, measured.results)
+    claims = {
+        test: Claim(**{"after": beside, "always_where": "where" in told, **told})  # type: ignore[arg-type]
+        for test, told in CLAIMS.items()
     }
-    for measure, what in pair.items():
-        for r in _significant(_at_system(table), measure):
-            groups = r["contrast"].replace(" minus ", " and ")
-            yield Finding(f"{r['system']} {what} ({groups}, n = {r['n']}). {_advice(r)}", r["row"])
-    looks = measure_name("reifying", "looks predict the group term", "looks predict the group term")
-    p = pl.coalesce("p_adjusted", "p")
-    for r in _at_system(table).filter((pl.col("measure") == looks) & (p < 0.05)).iter_rows(named=True):
-        group = r["group"].partition(": ")[2]
-        yield Finding(
-            f"{r['system']} uses the term for people annotated {group} by their looks: visible characteristics predict it with an"
-            f" area under the curve of {number(0.5 + r['value'])} (n = {r['n']}). {_advice(r)}",
-            r["row"],
-        )
+    errors = claims[group_words.TEST]
+    both = Claim(**{**vars(errors), "after": lambda row: f"{_openness(measured.results, row)} {beside(row)}"})
+    return say(measured, {**claims, group_words.TEST: both}, pl.col("stage") == SYSTEM_CAPTIONS)
 
 
-def _nothing(table: pl.DataFrame, with_findings: set[str]) -> Iterator[Finding]:
-    """Say so where no technique found anything, and what that does not mean."""
-    rows = _at_system(table).unique("system", keep="first", maintain_order=True)
-    for r in rows.filter(~pl.col("system").is_in(list(with_findings))).iter_rows(named=True):
-        yield Finding(
-            f"No technique found a harm above chance in the captions of {r['system']}; the upper bounds remain to be read"
-            " by people.",
-            r["row"],
-        )
+def _over(what: str, row: Row) -> str:
+    """Say that something occurs in more images than the tolerance; `what` may name the row's columns."""
+    return f"{what.format_map(row)} in more than {percent(row['null'], 1)} of images"
 
 
-def _shares(table: pl.DataFrame) -> Iterator[Finding]:
-    for measure, what in SHARES.items():
-        chosen = _at_system(table).filter(
-            (pl.col("measure") == measure) & pl.col("contrast").is_null() & (pl.col("low") > FLOOR)
-        )
-        for r in chosen.iter_rows(named=True):
-            group = str(r["group"])
-            if group != "all" and "erasing" not in measure:
-                continue
-            whose = "" if group == "all" else f" ({group.partition(': ')[2]})"
-            bound = "at most " if "upper bound" in r["note"] else ""
-            yield Finding(
-                f"Captions of {r['system']} {what}{whose} in {bound}{percent(r['value'], 1)} of cases ({_interval(r)})."
-                f" {_advice(r)}",
-                r["row"],
-            )
+def _nouns(row: Row) -> str:
+    return NOUNS[row["quantity"]]
 
 
-def _significant(table: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
-    p = pl.coalesce("p_adjusted", "p")
-    chosen = table.filter((pl.col("measure") == measure) & pl.col("contrast").is_not_null() & (p < 0.05))
-    return chosen.to_dicts()
+def _marks(row: Row) -> str:
+    marks = MARKS.get(row["subject"], "names the {subject} of people annotated {group}")
+    return f"{marks} more often than that of people annotated {{versus}}".format_map(row)
 
 
-def _more_often(r: dict[str, Any], what: str) -> str:
-    """Say what a system does more often for one group; `what` names the two of 'a minus b' as {more} and {less}."""
-    first, _, second = r["contrast"].partition(" minus ")
-    more, less = (first, second) if r["value"] > 0 else (second, first)
-    size = f"{percent(abs(r['value']), 1)} of captions more ({_interval(r)})"
-    return f"{r['system']} {what.format(more=more, less=less)}: {size}."
-
-
-def _interval(r: dict[str, Any]) -> str:
-    return f"95% interval {percent(r['low'], 1)} to {percent(r['high'], 1)}, n = {r['n']}"
-
-
-def _advice(r: dict[str, Any]) -> str:
-    """Where it can have arisen, and what section 5.2 suggests for this pair of stages."""
-    head = r["note"].partition(";")[0]
-    stage, _, truth = head.partition(" against ")
-    arises = where_it_arises(stage, truth or None)
-    return f"{arises[0].upper()}{arises[1:]}. {mitigation(stage, truth or None)}"
-
-
-def report_tables(measured: Measured, settings: CaptionsSettings) -> list[ReportTable]:
-    """Return the needs of every technique, the cases to read, faults, and the techniques' own tables."""
-    tables = {name: measured.tables.get(name, pl.DataFrame()) for name in SHOWN}
-    return [_needs(measured.tables.get("missing"))] + [
-        _shown(name, table) for name, table in tables.items() if len(table)
-    ]
-
-
-def _shown(name: str, table: pl.DataFrame) -> ReportTable:
-    """Cut a table system by system, so that the first does not crowd out the others, and say what was cut."""
-    title, text = SHOWN[name]
-    cut = [
-        f"{system} {len(part) - MOST_ROWS}"
-        for (system,), part in table.group_by("system", maintain_order=True)
-        if len(part) > MOST_ROWS
-    ]
-    if cut:
-        text = f"{text} The first {MOST_ROWS} rows of each system; rows cut: {', '.join(cut)}."
-    return ReportTable(name, title, text, table.group_by("system", maintain_order=True).head(MOST_ROWS))
-
-
-def _needs(missing: pl.DataFrame | None) -> ReportTable:
-    """What every technique needs, and for which systems a stage was absent, in whole or in part."""
-    absent: dict[str, list[str]] = {}
-    for system, technique, why in [] if missing is None else missing.iter_rows():
-        absent.setdefault(technique, []).append(f"{system}: {why}")
-    table = pl.DataFrame(
-        [
-            {
-                "technique": t.key,
-                "needs": t.needs,
-                "a missing stage means": t.missing,
-                "not measured here": "; ".join(absent.get(t.key, [])),
-            }
-            for t in TECHNIQUES.values()
-        ]
+def _beside(results: pl.DataFrame, row: Row) -> str:
+    """Tell what the human captions of the same images show, where they were measured in the same way."""
+    same = ("system", "measure", "quantity", "axis", "group", "versus")
+    original = results.row(row["row"], named=True)
+    human = results.filter(
+        pl.col("stage") == HUMAN_SAME, *(pl.col(name).eq_missing(pl.lit(original[name])) for name in same)
     )
-    return ReportTable(
-        "needs", "What each technique needs", "And what it means when a stage is absent.", table
+    if human.is_empty() or human["value"][0] is None:
+        return ""
+    found: Row = human.row(0, named=True)
+    value, ends = written(other_side(found) if row["group"] != original["group"] else found)
+    return f"In the human captions of the same images it is {value} (95% interval {ends})."
+
+
+def _openness(results: pl.DataFrame, row: Row) -> str:
+    """Set neutral wording and omission beside an error: who is never named is never named wrongly."""
+    rows = results.filter(
+        pl.col("stage") == SYSTEM_CAPTIONS,
+        pl.col("technique") == row["technique"],
+        pl.col("system") == row["system"],
+        pl.col("axis") == row["axis"],
+        pl.col("versus").is_null(),
+        pl.col("group").is_in([row["group"], row["versus"]]),
     )
+    told = []
+    for quantity in (group_words.NEUTRAL, group_words.OMITTED):
+        mine = rows.filter(pl.col("measure") == quantity).sort("group")
+        told.append(
+            f"{quantity}: {listed([f'{group} {percent(value, 1)}' for group, value in mine.select('group', 'value').iter_rows()])}"
+        )
+    return f"Beside it, {'; '.join(told)}."
+
+
+# What each test of the family would show. These are also the tests that are corrected together.
+CLAIMS: Mapping[str, Mapping[str, object]] = {
+    people_mentioned.TEST: {
+        "positive": "leaves out people annotated {group} more often than people annotated {versus}",
+        "asks": "leaves out people of some groups more often than of others",
+        "where": PAIR,
+        "turned": True,
+    },
+    group_words.TEST: {
+        "positive": "uses the wrong group word more often for people annotated {group} than for people annotated {versus}",
+        "asks": "uses the wrong group word more often for some groups than for others",
+        "where": PAIR,
+        "turned": True,
+    },
+    reifying.NAMED_TEST: {
+        "positive": _marks,
+        "asks": "names the group of some people more often than that of others",
+        "where": PAIR,
+        "turned": True,
+    },
+    reifying.LOOKS_TEST: {
+        "positive": "uses the term for people annotated {group} in some surroundings more than in others: what else is in the picture"
+        " predicts it",
+        "asks": "uses a group's term in some surroundings more than in others",
+        "where": "{group}",
+        "figure": "area under the curve",
+    },
+    distributions.TEST: {
+        "positive": lambda row: (
+            f"says '{row['subject']}' more often of people annotated {row['group']} than of people annotated"
+            f" {row['versus']}, of all {_nouns(row)} the largest difference"
+        ),
+        "asks": "speaks of different objects, attributes or relations for different groups",
+        "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
+        "turned": True,
+    },
+    distributions.CHANGE_TEST: {
+        "positive": lambda row: (
+            f"shifts '{row['subject']}', against the human captions of the same images, towards people annotated"
+            f" {row['group']} and away from people annotated {row['versus']}, of all {_nouns(row)} the largest shift"
+        ),
+        "asks": "departs from the human captions of the same images more for some groups than for others",
+        "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
+        "turned": True,
+    },
+    objects_mentioned.TEST: {
+        "positive": "mentions a depicted {subject} more readily with people annotated {group} than with people annotated {versus},"
+        " size and place held fixed, of all objects the surest difference",
+        "asks": "mentions depicted objects more readily with some groups than with others",
+        "where": PAIR,
+        "figure": "log odds",
+        "turned": True,
+    },
+    demeaning_words.TEST: {
+        "positive": partial(_over, "uses words known to be demeaning"),
+        "asks": partial(_over, "uses words known to be demeaning"),
+    },
+    context_rules.TEST: {
+        "positive": partial(_over, "breaks the rule '{subject}' (people annotated {group})"),
+        "asks": partial(_over, "breaks a rule of words that demean in context"),
+        "where": "'{subject}'",
+    },
+    identity_nouns.TEST: {
+        "positive": partial(_over, "uses identity adjectives as nouns"),
+        "asks": partial(_over, "uses identity adjectives as nouns"),
+    },
+    self_identification.TEST: {
+        "positive": partial(_over, "uses identity terms that the {truth} do not have"),
+        "asks": partial(_over, "uses identity terms that the {truth} do not have"),
+    },
+    words_included.TEST: {
+        "positive": partial(
+            _over, "includes words that the {truth} do not have and that go with a group ({subject})"
+        ),
+        "asks": partial(_over, "includes words that the {truth} do not have and that go with a group"),
+    },
+    erasing.TEST: {
+        "positive": "leaves out or generalises things listed for the group {group} more often than other things of the same images",
+        "negative": "keeps things listed for the group {group} more often than other things of the same images",
+        "asks": "leaves out or generalises a group's things more often than other things of the same images",
+        "where": "{group}",
+    },
+}

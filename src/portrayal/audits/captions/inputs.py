@@ -39,7 +39,7 @@ from portrayal.text.harm_lists import read_list
 
 STAGE_TABLES = ("mentions", "captions", "boxes", "people", "faults")
 PLAIN_OPTIONS = (
-    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "show_demeaning",
+    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "tolerance", "show_demeaning",
 )  # fmt: skip
 
 
@@ -51,16 +51,16 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
         made = make_scenes(study)
         rows = [{"image": scene.image, "text": text(faithful(scene))} for scene in made]
-        return _kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
+        return kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
     images = image_table(study)["image"].to_list()
     stages = Stages(images)
     stages = _with_labels(stages, settings.human_labels, HUMAN_LABELS, study.folder)
     stages = _with_labels(stages, settings.system_labels, SYSTEM_LABELS, study.folder)
     stages = _with_people(stages, settings.people, study.folder)
-    return _kept(stages, _human_captions(settings.human_captions, study.folder), study)
+    return kept(stages, _human_captions(settings.human_captions, study.folder), study)
 
 
-def _kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
+def kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
     """Return the stages as tables, the human captions, the user's rules and word lists (`list_NAME`)."""
     tables = {name: getattr(stages, name) for name in STAGE_TABLES}
     rules = study.settings.rules
@@ -163,6 +163,15 @@ def _with_people(stages: Stages, people: People | None, folder: Path) -> Stages:
         )
     more = pl.DataFrame(schema=FAULTS) if faults is None else faults
     return replace(stages, people=kept, faults=pl.concat([stages.faults, more]))
+
+
+def people_of(study: Study) -> pl.DataFrame:
+    """Return the annotated people of a study's images; the other stages are not read."""
+    settings: CaptionsSettings = study.settings
+    if settings.scenes:
+        return generated.as_stages(make_scenes(study), study.seed).people
+    images = image_table(study)["image"].to_list()
+    return _with_people(Stages(images), settings.people, study.folder).people
 
 
 def _human_captions(captions: HumanCaptions | None, folder: Path) -> pl.DataFrame | None:

@@ -13,18 +13,16 @@ from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence, Measured
 
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
-    """Parse the captions of every system and run every technique its stages allow."""
-    answered = evidence.responses.filter(pl.col("status").is_in(["answered", "empty"]))
-    if answered.is_empty():
-        raise PortrayalError(
-            "no system gave any caption: everything was refused or failed. See: portrayal status RUN."
-        )
-    base = _with_human(evidence, settings)
+    """Parse the captions of every system and run every technique its stages allow.
+
+    A system without a caption has no rows here: that it said nothing is told for every audit alike.
+    """
+    answered = evidence.responses.filter(pl.col("status") == "answered")
+    base = _with_human(evidence, settings) if len(answered) else Stages([])
     found = [
         _one_system(str(system), part, base, evidence, settings)
         for (system,), part in answered.group_by("system", maintain_order=True)
@@ -38,7 +36,8 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
         "missing": _table(absent, ["system", "technique", "why"]),
     }
     tables |= _further([one for one, _ in found])
-    reviews = pl.concat([one.reviews for one, _ in found]).unique("item", keep="first", maintain_order=True)
+    cases = [one.reviews for one, _ in found]
+    reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     return Measured(as_results(rows), tables, _warnings(tables), reviews)
 
 
@@ -67,12 +66,10 @@ def _one_system(
 
 
 def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return image, caption and text; an empty answer is an empty caption, any other silence no caption."""
-    text = pl.when(pl.col("status") == "empty").then(pl.lit("")).otherwise(pl.col("caption"))
-    known = responses.filter(pl.col("status").is_in(["answered", "empty"])).sort(
-        "stimulus", "repeat", maintain_order=True
-    )
-    return known.select(pl.col("stimulus").alias("image"), text.fill_null("").alias("text")).with_columns(
+    """Return image, caption and text of what was answered; an empty answer is a silence like any other."""
+    known = responses.filter(pl.col("status") == "answered").sort("stimulus", "repeat", maintain_order=True)
+    text = pl.col("caption").fill_null("").alias("text")
+    return known.select(pl.col("stimulus").alias("image"), text).with_columns(
         pl.int_range(pl.len()).over("image").alias("caption")
     )
 
@@ -91,30 +88,14 @@ def parsing_bar(what: str) -> Iterator[Any]:
 
 def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
     """Join the techniques' own tables over systems: objects, tuples, looks, overlaps."""
-    kinds = {
-        "objects mentioned": "objects",
-        "that differ": "tuples",
-        "looks": "looks",
-        "overlaps": "overlaps",
-    }
     joined: dict[str, list[pl.DataFrame]] = {}
     for one in found:
-        for name, table in one.tables.items():
-            key = next((short for part, short in kinds.items() if part in name), None)
-            if key and len(table):
-                where = table.select(
-                    pl.lit(one.system).alias("system"), pl.lit(name).alias("where"), pl.all()
-                )
-                joined.setdefault(key, []).append(_plain(where))
-    return {key: pl.concat(parts, how="diagonal") for key, parts in joined.items()}
-
-
-def _plain(table: pl.DataFrame) -> pl.DataFrame:
-    """Name the two groups' columns alike, so that tables of different groups can be joined."""
-    if "tuple" not in table.columns:
-        return table
-    first, second = table.columns[3], table.columns[4]
-    return table.rename({first: "first group", second: "second group"})
+        for name, parts in one.tables.items():
+            of_system = [
+                table.select(pl.lit(one.system).alias("system"), pl.all()) for table in parts if len(table)
+            ]
+            joined.setdefault(name, []).extend(of_system)
+    return {name: pl.concat(parts) for name, parts in joined.items() if parts}
 
 
 def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:

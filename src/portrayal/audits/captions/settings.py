@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from portrayal.audits.captions.measures.options import PERSON_AREA, SAME_OBJECT, THRESHOLD
+from portrayal.audits.captions.measures.options import PERSON_AREA, SAME_OBJECT, THRESHOLD, TOLERANCE
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.settings import Settings
 
@@ -54,7 +54,8 @@ class CaptionsSettings(Settings):
     object_types: int = Field(500, ge=1)
     splits: int = Field(1000, ge=10)
     bootstraps: int = Field(200, ge=20)
-    permutations: int = Field(999, ge=99)
+    permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.sequential
+    tolerance: float = Field(TOLERANCE, gt=0, lt=1)  # share of images in which a harm may occur by accident
     rules: str | None = None
     lists: dict[str, str] = {}
     offensive_synsets: str | None = None

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from portrayal.audits.contexts.charts import all_charts, tradeoff_table
-from portrayal.audits.contexts.findings import summary
+from portrayal.audits.contexts.findings import find_sentences
 from portrayal.audits.contexts.inputs import read_inputs
-from portrayal.audits.contexts.measure import measure, stereotypes_of
+from portrayal.audits.contexts.measure import measure, who_is_shown
 from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli
-from portrayal.runs.audit import Audit, Finding, Measured, ReportTable
-from portrayal.runs.study import Study
-
-
-def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
-    """Return the summary, each sentence with its row."""
-    stereotypes = stereotypes_of(measured.tables["stereotypes"])
-    return [Finding(sentence, row) for sentence, row in summary(measured.results, stereotypes)]
+from portrayal.runs.audit import Audit, Measured, ReportTable
 
 
 def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:
@@ -36,18 +28,10 @@ def report_tables(measured: Measured, settings: ContextsSettings) -> list[Report
     return found
 
 
-def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, what congruence this number of people could show."""
-    from scipy import stats
-
-    placed = stimuli.filter(pl.col("role") == "composite").drop_nulls("person")
-    people = placed["person"].n_unique()
-    if people < 3:
-        return ["fewer than three people in places: no stereotype can be shown"]
-    # A picture scores between -1 and 1, so a person's mean over m pictures deviates by at most 1 / sqrt(m).
-    spread = (people / placed.height) ** 0.5
-    effect = (stats.t.ppf(0.975, people - 1) + stats.norm.ppf(0.8)) * spread / people**0.5
-    return [f"with {people} people, a congruence of {effect:.2f} is found in at least 80 of 100 audits"]
+def say_what_is_shown(group: str, axis: str, within: str | None) -> str:
+    """Say of whom, and where, pictures are, for sentences about silence."""
+    where = f" in the {within}" if within else ""
+    return f"pictures in the {group}" if axis == "place" else f"pictures of {group} people{where}"
 
 
 AUDIT = Audit(
@@ -60,6 +44,8 @@ AUDIT = Audit(
     measure=measure,
     charts=all_charts,
     findings=find_sentences,
+    groups=who_is_shown,
+    shows=say_what_is_shown,
     tables=report_tables,
     inputs=read_inputs,
     power=say_power,

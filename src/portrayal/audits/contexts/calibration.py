@@ -1,31 +1,36 @@
-"""The contexts instrument against phantoms: null audits for every test, planted effects for power and coverage.
+"""The contexts measures against phantoms: false alarms of every test, power and coverage for planted effects.
 
-Pictures are drawn directly (counts of tags, inferred genders, places recognised), in the same table `describe_pictures` makes, so
-the whole chain from pictures to corrected p-values is what is calibrated.
+Pictures are drawn directly (counts of tags, inferred genders, places recognised), in the same table `describe_pictures` makes.
+Whole audits, from words to sentences, are in `simulation`. Not covered here: Tukey's pairs of factors, the intervals of
+`distance` and `attribute_change`, `recognised` by background, ratings and coders, and answers that are missing not at random.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.congruence import congruence, expectancy
+from portrayal.audits.contexts.measures.congruence import FITS, congruence, expectancy
 from portrayal.audits.contexts.measures.mixed import mixed
-from portrayal.audits.contexts.measures.questions import FAMILY, LABELS
+from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
-from portrayal.audits.contexts.measures.rq2_recognition import recognition
+from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, recognition
+from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
 from portrayal.runs.calibration import Calibration
-from portrayal.stats.multiplicity import adjust
+from portrayal.runs.parallel import over_seeds
 
-STEREOTYPES = {"F1": "feminine", "M1": "masculine"}
-GENDERS = ("feminine", "masculine")
-PLANTED = 0.3  # congruence
+STEREOTYPES = {"F1": "feminine", "F2": "feminine", "M1": "masculine", "M2": "masculine"}
+LABELS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
+CLUSTERS = ("demographics", "concrete", "abstract", "other")
+WANTED = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
+SEEN = 0.7  # share of places recognised where a gender is named
 
 
 @dataclass(frozen=True)
@@ -33,88 +38,92 @@ class World:
     """A simulated audit: how many people, and what is planted."""
 
     people: int = 120
+    genders: int = 2
     backgrounds: int = 1
+    silent: float = 0.0  # share of pictures without an answer
     stereotype: float = 0.0  # chance that the place decides the gender
-    right: float = 0.45  # chance to name the person's own gender; the same chance each for the other one and for neutral is left
+    right: float = (
+        0.45  # chance to name the person's own gender; half of the rest is neutral, half another gender
+    )
     expectancy: float = 0.0  # share of tags moved from concrete to abstract for who fits the place
+    recognition: float = 0.0  # how much less often a place is recognised where no gender is named
+
+
+NULLS = (World(), World(people=60, genders=3, backgrounds=2, silent=0.05))
+PLANTED = World(backgrounds=2, silent=0.05, stereotype=0.3, expectancy=0.15, recognition=0.3)
 
 
 def draw_pictures(world: World, random: np.random.Generator) -> pl.DataFrame:
-    """Return the pictures of one audit: everybody alone, and in two places of opposite stereotype."""
-    label = np.where(np.arange(world.people) % 2, "male", "female")
+    """Return the pictures of one audit: everybody alone, and in two places of each of two stereotypes."""
+    own = np.arange(world.people) % world.genders
     race = np.array(list("ABLW"))[random.integers(0, 4, world.people)]
     taste = random.normal(0, 0.4, world.people)
-    frames = [_condition(world, None, 0, label, race, taste, random)]
-    for place in STEREOTYPES:
-        frames += [
-            _condition(world, place, slot, label, race, taste, random) for slot in range(world.backgrounds)
-        ]
-    return pl.concat(frames)
+    slots = [(None, 0), *((place, slot) for place in STEREOTYPES for slot in range(world.backgrounds))]
+    return pl.concat([_condition(world, place, slot, own, race, taste, random) for place, slot in slots])
 
 
 def _condition(
     world: World,
     place: str | None,
     slot: int,
-    label: np.ndarray,
+    own: np.ndarray,
     race: np.ndarray,
     taste: np.ndarray,
     random: np.random.Generator,
 ) -> pl.DataFrame:
-    n = world.people
-    own = np.where(label == "female", "feminine", "masculine")
-    other = np.where(label == "female", "masculine", "feminine")
-    draw = random.random(n)
-    rest = (1 - world.right) / 2
-    inferred = np.where(draw < world.right, own, np.where(draw < world.right + rest, other, "neutral"))
-    fits = own == STEREOTYPES[place] if place else np.zeros(n, bool)
+    n, names = world.people, np.array([*list(LABELS)[: world.genders], "neutral"])
+    draw, rest = random.random(n), (1 - world.right) / 2
+    other = (own + random.integers(1, world.genders, n)) % world.genders
+    named = np.where(draw < world.right, own, np.where(draw < world.right + rest, other, world.genders))
+    inferred = names[named]
     if place:
         inferred = np.where(random.random(n) < world.stereotype, STEREOTYPES[place], inferred)
+    fits = names[own] == STEREOTYPES[place] if place else np.zeros(n, bool)
     counts = _counts(fits * world.expectancy, taste, random)
+    seen = random.random(n) < SEEN - world.recognition * (inferred == "neutral")
     return pl.DataFrame(
         {
-            "system": "phantom", "stimulus": [f"{i}@{place}-{slot}" for i in range(n)], "repeat": 0, "status": "answered",
+            "system": "phantom", "stimulus": [f"{i}@{place}-{slot}" for i in range(n)], "repeat": 0,
+            "status": np.where(random.random(n) < world.silent, "failed", "answered"),
             "role": "composite" if place else "baseline", "person": [f"p{i:04d}" for i in range(n)],
             "context": pl.Series([place] * n, dtype=pl.String),
             "background": pl.Series([f"{place}-{slot}" if place else None] * n, dtype=pl.String),
-            "gender": label, "race": race, "tags": counts.sum(axis=1), "inferred": inferred,
-            "recognised": random.random(n) < 0.7, "place": 1,
-            **{f"in {name}": counts[:, at] for at, name in enumerate(("demographics", "concrete", "abstract", "other"))},
+            "gender": [LABELS[name][0] for name in names[own]], "race": race, "tags": counts.sum(axis=1),
+            "inferred": inferred, "recognised": seen, "place": 1,
+            **{f"in {name}": counts[:, at] for at, name in enumerate(CLUSTERS)},
         }
     )  # fmt: skip
 
 
 def _counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Counts of demographic, concrete, abstract and other tags: twelve each, with the person's own leaning."""
-    weights = np.stack(
-        [np.full(len(taste), 2.0), 5 * np.exp(taste), 3 * np.exp(-taste), np.full(len(taste), 2.0)], axis=1
-    )
+    """Counts of demographic, concrete, abstract and other tags: twelve in all, with the person's own leaning."""
+    even = np.full(len(taste), 2.0)
+    weights = np.stack([even, 5 * np.exp(taste), 3 * np.exp(-taste), even], axis=1)
     shares = weights / weights.sum(axis=1, keepdims=True)
-    shares[:, 1] -= np.minimum(moved, shares[:, 1] * 0.9)
-    shares[:, 2] += np.minimum(moved, shares[:, 1] * 9)
-    shares = np.clip(shares, 1e-6, None)
+    moved = np.minimum(moved, shares[:, 1] * 0.9)
+    shares[:, 1] -= moved
+    shares[:, 2] += moved
     return random.multinomial(12, shares / shares.sum(axis=1, keepdims=True))
 
 
-def rows_with_tests(pictures: pl.DataFrame, seed: int, shuffles: int = 199) -> Iterator[Mapping[str, Any]]:
+def rows_with_tests(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Iterator[Mapping[str, Any]]:
     """Yield all rows of one audit that carry a test."""
+    labels = {name: LABELS[name] for name in genders}
     yield from congruence(pictures, STEREOTYPES)
-    yield from inferences(pictures, GENDERS, gender="")
-    yield from recognition(pictures, GENDERS, seed, shuffles)
+    yield from inferences(pictures, genders, gender="")
+    yield from recognition(pictures, genders, seed)
     yield from descriptions(pictures, ["gender", "race"])
     yield from attributes(pictures, "gender", ["gender"])
-    yield from expectancy(pictures, STEREOTYPES, LABELS)
-    yield from mixed(pictures, ["gender", "race"], STEREOTYPES, LABELS)
+    yield from expectancy(pictures, STEREOTYPES, labels)
+    yield from mixed(pictures, ["gender", "race"], STEREOTYPES, labels)
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Return false alarms of every test and of the family, power, and coverage.
+    """Return false alarms of every test, power, and coverage.
 
     The headline figures are the congruence's: false alarms with 120 people, power and coverage with 30.
     """
-    null = [_p_values(World(), run, seed) for run in range(runs)]
-    names = sorted({key[0] for each in null for key in each})
-    conditions = [_false_alarms(null, name) for name in names] + [_family(null)]
+    conditions = [row for world in NULLS for row in _false_alarms(world, runs, seed)]
     planted = [row for people in (10, 30, 120) for row in _planted(people, runs, seed)]
     alarm = next(row for row in conditions if row["test"] == "congruence")
     found = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
@@ -129,22 +138,40 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     )
 
 
-def _p_values(world: World, run: int, seed: int) -> dict[tuple[str, str, str], float]:
+def _p_values(world: World, seed: int, run: int) -> list[tuple[str, str, float]]:
+    """Return measure, place and p of every test of an audit."""
     random = np.random.default_rng([seed, run, world.people])
-    rows = rows_with_tests(draw_pictures(world, random), seed + run)
-    wanted = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
-    return {
-        (row["measure"], row["group"], row.get("contrast") or ""): row["p"]
-        for row in rows
-        if row["measure"] in wanted and row.get("p") is not None
-    }
+    genders = list(LABELS)[: world.genders]
+    return [
+        (row["measure"], row.get("place") or "", row["p"])
+        for row in rows_with_tests(draw_pictures(world, random), genders, seed + run)
+        if row["measure"] in WANTED and row.get("p") is not None
+    ]
 
 
-def _condition_row(
-    people: int, planted: float, test: str, tests: int, **rates: float | None
-) -> dict[str, Any]:
+def _false_alarms(world: World, runs: int, seed: int) -> list[dict[str, Any]]:
+    """The share of p-values at most .05 over all tests of a measure; for Tukey, of places with any pair."""
+    null = over_seeds(partial(_p_values, world, seed), range(runs))
+    found = []
+    for measure in sorted({one[0] for each in null for one in each}):
+        values = [p for each in null for p in _each_test(each, measure)]
+        rate = float(np.mean(np.array(values) <= 0.05))
+        name = f"{measure} (any pair of a place)" if measure == "distance_tukey" else measure
+        found.append(_row(world, 0.0, name, len(values), rejected=rate))
+    return found
+
+
+def _each_test(found: Sequence[tuple[str, str, float]], measure: str) -> list[float]:
+    own = [(place, p) for name, place, p in found if name == measure]
+    if measure != "distance_tukey":
+        return [p for _, p in own]
+    return [min(p for where, p in own if where == place) for place in {place for place, _ in own}]
+
+
+def _row(world: World, planted: float, test: str, tests: int, **rates: float | None) -> dict[str, Any]:
+    about = {"people": world.people, "genders": world.genders, "missing": world.silent}
     return {
-        "people": people,
+        **about,
         "planted": planted,
         "test": test,
         "tests": tests,
@@ -154,56 +181,59 @@ def _condition_row(
     }
 
 
-def _false_alarms(null: Sequence[Mapping[tuple[str, str, str], float]], measure: str) -> dict[str, Any]:
-    """The share of p-values at most .05 over all tests of a measure; for Tukey, of places with any pair."""
-    values = [p for each in null for p in _each_test(each, measure)]
-    rate = float(np.mean(np.array(values) <= 0.05))
-    name = f"{measure} (any pair of a place)" if measure == "distance_tukey" else measure
-    return _condition_row(World.people, 0.0, name, len(values), rejected=rate)
-
-
-def _each_test(found: Mapping[tuple[str, str, str], float], measure: str) -> list[float]:
-    own = {key: p for key, p in found.items() if key[0] == measure}
-    if measure != "distance_tukey":
-        return list(own.values())
-    return [min(p for key, p in own.items() if key[1] == place) for place in {key[1] for key in own}]
-
-
-def _family(null: Sequence[Mapping[tuple[str, str, str], float]]) -> dict[str, Any]:
-    """The share of null audits in which any test of the declared family survives Holm."""
-    alarms = [
-        float(np.min(adjust([p for key, p in each.items() if key[0] in FAMILY]))) <= 0.05 for each in null
-    ]
-    rate = float(np.mean(alarms))
-    return _condition_row(World.people, 0.0, "any of the family, after Holm", len(alarms), rejected=rate)
+def truths(world: World) -> dict[str, float]:
+    """Return what the planted values come to, with as many women as men."""
+    rest = (1 - world.right) / 2
+    woman, man = (
+        world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest)
+    )  # inferred feminine in a feminine place
+    neutral = (1 - world.stereotype) * rest
+    recognised = SEEN - world.recognition * neutral
+    hits, others = (SEEN * chance / recognised for chance in (woman, man))
+    return {
+        "congruence": world.stereotype,
+        "inferred_change": world.stereotype * (1 - (world.right + rest) / 2),
+        "recognition_independence": world.recognition,
+        "gender_f1": 2 * hits / (hits + others + 1),
+        "expectancy": 2 * world.expectancy,
+    }
 
 
 def _planted(people: int, runs: int, seed: int) -> list[dict[str, Any]]:
-    """Power and coverage for a planted stereotype: the congruence, one place's change, linguistic expectancy."""
-    world = World(people=people, backgrounds=2, stereotype=PLANTED, expectancy=0.15)
-    even = (world.right + (1 - world.right) / 2) / 2  # chance of 'feminine' where the place decides nothing
-    truth = {"congruence": PLANTED, "inferred_change": PLANTED * (1 - even)}
-    rows = [_planted_rows(world, np.random.default_rng([seed, run, people, 1])) for run in range(runs)]
-    found = []
-    for test in ("congruence", "inferred_change", "expectancy"):
-        power = float(np.mean([(each[test].get("p") or 1.0) <= 0.05 for each in rows]))
-        covered = _covered([each[test] for each in rows], truth[test]) if test in truth else None
-        size = truth.get(test, world.expectancy)
-        found.append(_condition_row(people, size, test, runs, rejected=power, covered=covered))
-    return found
+    """Power and coverage for a planted stereotype, in one place where the measure has places."""
+    world = replace(PLANTED, people=people)
+    rows = over_seeds(partial(planted_rows, world, seed), range(runs))
+    return [
+        _row(
+            world, truth, test, runs, covered=_covered([each[test] for each in rows], truth),
+            rejected=None if test == "gender_f1" else _rejected([each[test] for each in rows]),
+        )
+        for test, truth in truths(world).items()
+    ]  # fmt: skip
 
 
-def _planted_rows(world: World, random: np.random.Generator) -> dict[str, Mapping[str, Any]]:
-    pictures = draw_pictures(world, random)
-    changes = inferences(pictures, GENDERS, gender="")
-    rows = [*congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, LABELS), *changes]
+def planted_rows(world: World, seed: int, run: int) -> dict[str, Mapping[str, Any]]:
+    """Return one row for each measure with a planted value, of one audit."""
+    pictures = draw_pictures(world, np.random.default_rng([seed, run, world.people, 1]))
+    genders = list(LABELS)[: world.genders]
+    labels = {name: LABELS[name] for name in genders}
+    rows = [
+        *congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, labels),
+        *inferences(pictures, genders, gender=""), *recognition(pictures, genders, seed + run), *accuracy(pictures, labels),
+    ]  # fmt: skip
     wanted = {
-        ("congruence", "all places"),
-        ("expectancy", "all places"),
-        ("inferred_change", "F1 | feminine"),
+        "place": ("F1", None),
+        "inferred": ("feminine", None),
+        "group": (None, A_GENDER, "female", FITS),
     }
-    return {row["measure"]: row for row in rows if (row["measure"], row["group"]) in wanted}
+    kept = [row for row in rows if all(row.get(name) in known for name, known in wanted.items())]
+    return {row["measure"]: row for row in kept}
+
+
+def _rejected(rows: Sequence[Mapping[str, Any]]) -> float:
+    return float(np.mean([row["p"] is not None and row["p"] <= 0.05 for row in rows]))
 
 
 def _covered(rows: Sequence[Mapping[str, Any]], truth: float) -> float:
-    return float(np.mean([row["low"] <= truth <= row["high"] for row in rows]))
+    """The share of intervals that hold the truth, of those that could be given."""
+    return float(np.mean([row["low"] <= truth <= row["high"] for row in rows if row["low"] is not None]))

@@ -10,40 +10,43 @@ from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.report.charts import bars_with_intervals, forest
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Chart, Measured
+from portrayal.stats.decision import STILL
 
 X_TITLE = "gender F1, mean over depicted groups"
 Y_TITLE = "stereotype congruence (congruent minus incongruent)"
 
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
-    """Return the charts of a report."""
-    charts = [
-        *_tradeoff(measured.results),
-        *_inferred(measured.results),
-        *_changes(measured.results),
+    """Return the charts of a report; one that would show nothing but zeros is left out."""
+    return [
+        *_tradeoff(measured),
+        *_inferred(measured),
+        *_changes(measured),
         *_sheet(measured),
     ]
-    return [chart for chart in charts if chart is not None]
 
 
-def _split(results: pl.DataFrame, measure: str, names: list[str]) -> pl.DataFrame:
-    """Rows of a measure that have a value, with the parts of `group` as columns."""
-    rows = results.filter((pl.col("measure") == measure) & pl.col("value").is_not_null())
-    parts = pl.col("group").str.split_exact(" | ", len(names) - 1).struct.rename_fields(names)
-    return rows.with_columns(parts.alias("parts")).unnest("parts")
+def _rows(results: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """Return a measure's rows that have a value."""
+    return results.filter(pl.col("measure") == measure, pl.col("value").is_not_null())
 
 
-def _inferred(results: pl.DataFrame) -> list[Chart]:
-    rows = _split(results, "inferred_change", ["place", "outcome"])
+def _moving(rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep the systems of whom something differs from zero."""
+    return rows.filter((pl.col("value").abs() > STILL).any().over("system"))
+
+
+def _inferred(measured: Measured) -> list[Chart]:
+    rows = _moving(_rows(measured.results, "inferred_change")).sort("place", "inferred", maintain_order=True)
     if rows.is_empty():
         return []
-    drawn = rows.with_columns(label=pl.concat_str("place", pl.lit(": "), "outcome")).sort("place", "outcome")
+    drawn = _shown(rows, measured).with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
     return [
         Chart(
             "inferred_change",
             "Change of the inferred gender from baseline",
-            "Each point is the change of the share of pictures inferred as feminine, masculine or neutral, from the same people"
-            " alone to the same people in a place, with its 95% interval.",
+            "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
+            " people alone to the same people in a place, with its 95% interval. A filled point was found.",
             forest(drawn, label="label", axis="change of share from baseline"),
         )
     ]
@@ -51,35 +54,38 @@ def _inferred(results: pl.DataFrame) -> list[Chart]:
 
 def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
     """Return Figures 4 to 7 for any tagger and place, or all places: mean change of tag use from baseline, by group."""
-    rows = _split(results, "attribute_change", ["place", "attribute", "cell"]).filter(
-        pl.col("system") == system
-    )
+    rows = _rows(results, "attribute_change").filter(pl.col("system") == system)
     chosen = rows if place is None else rows.filter(pl.col("place") == place)
-    label = pl.concat_str("place", pl.lit(": "), "cell") if place is None else pl.col("cell")
-    drawn = chosen.with_columns(label=label).sort("place", "cell", maintain_order=True)
+    label = pl.concat_str("place", pl.lit(": "), "group") if place is None else pl.col("group")
+    drawn = chosen.with_columns(label=label).sort("place", "group", maintain_order=True)
     return bars_with_intervals(
         drawn, label="label", color="attribute", axis="change of share of tags from baseline"
     )
 
 
-def _changes(results: pl.DataFrame) -> list[Chart]:
-    rows = _split(results, "attribute_change", ["place", "attribute", "cell"])
+def _changes(measured: Measured) -> list[Chart]:
+    rows = _moving(_rows(measured.results, "attribute_change"))
     return [
         Chart(
             file_name("changes", system),
-            f"{system}: change of tag use from baseline",
+            f"{measured.shown(system)}: change of tag use from baseline",
             "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
             " three people, with its 95% interval (Figures 4 to 7 of the paper).",
-            change_chart(results, system),
+            change_chart(measured.results, system),
         )
         for system in rows["system"].unique(maintain_order=True)
     ]
 
 
+def _shown(rows: pl.DataFrame, measured: Measured) -> pl.DataFrame:
+    """Give systems the names that readers see."""
+    return rows.with_columns(pl.col("system").replace(measured.shown_names))
+
+
 def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     """Return one row per system: gender F1, stereotype congruence and the share of neutral answers."""
     wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
-    rows = results.filter(pl.col("measure").is_in(list(wanted)) & (pl.col("group") == "all places"))
+    rows = results.filter(pl.col("measure").is_in(list(wanted)), pl.col("place").is_null())
     if rows["measure"].n_unique() < len(wanted):
         return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
     wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
@@ -91,8 +97,8 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     ).drop_nulls(["f1", "congruence"])
 
 
-def _tradeoff(results: pl.DataFrame) -> list[Chart]:
-    table = tradeoff_table(results)
+def _tradeoff(measured: Measured) -> list[Chart]:
+    table = _shown(tradeoff_table(measured.results), measured)
     if table.is_empty():
         return []
     text = (

@@ -1,162 +1,130 @@
-"""A summary in words like Table 14, each sentence traced to the row that carries it."""
+"""What was found, in words: a claim for each measure of the family."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import polars as pl
 
-from portrayal.report.words import estimate, interval, p_value
-from portrayal.stats.multiplicity import is_significant
+from portrayal.audits.contexts.measures.pictures import NEUTRAL
+from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER
+from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.report.sentences import Claim, Row, say
+from portrayal.report.words import listed
+from portrayal.runs.audit import Finding, Measured
 
-Row = Mapping[str, Any]
-
-
-def summary(results: pl.DataFrame, stereotypes: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return (sentence, row number) pairs: for each system, the trade-off and the four questions.
-
-    A sentence says "more" or "less" only where the row's interval leaves out zero. Counts of tests are of those whose p is
-    under .05 after the correction over the declared family.
-    """
-    table = results.with_row_index("row")
-    systems = [
-        name for name in table["system"].unique(maintain_order=True) if name not in ("raters", "coders")
-    ]
-    found = [list(_of_system(table.filter(system=name), name, stereotypes)) for name in systems]
-    longest = max(map(len, found), default=0)
-    return [each[place] for place in range(longest) for each in found if place < len(each)]
+FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "abstract"}
 
 
-def _of_system(table: pl.DataFrame, system: str, stereotypes: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    yield from _congruence(table, system)
-    yield from _inferences(table, system, stereotypes)
-    yield from _recognition(table, system)
-    yield from _accuracy(table, system)
-    yield from _distances(table, system)
-    yield from _expectancy(table, system)
+def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
+    """Return a sentence for every test that found something, and shared ones for the others."""
+    return say(measured, {**CLAIMS, "distance_anova": _distance(measured.results)})
 
 
-def _rows(table: pl.DataFrame, measure: str) -> list[Row]:
-    return list(
-        table.filter((pl.col("measure") == measure) & pl.col("value").is_not_null()).iter_rows(named=True)
+def _inferred(how: str) -> Callable[[Row], str]:
+    """Say that a gender, or none, is inferred more or less often in a place."""
+
+    def clause(row: Row) -> str:
+        named = "names no gender" if row["inferred"] == NEUTRAL else f"sees {_person(row['inferred'])}"
+        return f"{named} {how} often in the {row['place']} than in pictures of the same people alone"
+
+    return clause
+
+
+def _recognises(how: str) -> Callable[[Row], str]:
+    def clause(row: Row) -> str:
+        first, second = (_named(row[side]) for side in ("group", "versus"))
+        return f"recognises {_place(row, 'places')} {how} often where it {first} than where it {second}"
+
+    return clause
+
+
+def _place(row: Row, everywhere: str) -> str:
+    return f"the {row['place']}" if row["place"] else everywhere
+
+
+def _named(side: str) -> str:
+    return {A_GENDER: "names a gender", NO_GENDER: "names none"}.get(side) or f"sees {_person(side)}"
+
+
+def _person(gender: str) -> str:
+    return f"{'an' if gender[:1] in 'aeiou' else 'a'} {gender} person"
+
+
+def _within(how: str) -> Callable[[Row], str]:
+    def clause(row: Row) -> str:
+        return (
+            f"shifts {how} towards {_tags(row)} for {row['group']} people than for {row['versus']} people when the"
+            f" same people are put in the {row['place']}"
+        )
+
+    return clause
+
+
+def _between(how: str) -> Callable[[Row], str]:
+    def clause(row: Row) -> str:
+        return f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
+
+    return clause
+
+
+def _tags(row: Row) -> str:
+    return f"{FEATURES.get(row['attribute'], row['attribute'])} tags"
+
+
+def _distance(results: pl.DataFrame) -> Claim:
+    return Claim(
+        positive="changes its descriptions by different amounts for groups of {factor} in the {place}",
+        asks="changes its descriptions in places by different amounts for different groups",
+        where="the {place} by {factor}",
+        figure="partial eta squared",
+        after=lambda row: _other_vectors(results, row),
     )
 
 
-def _clear(row: Row) -> bool:
-    """The interval leaves out zero."""
-    return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+def _other_vectors(results: pl.DataFrame, row: Row) -> str:
+    """Say with which other clusters of tags the interval of the same test reaches 0."""
+    same = [pl.col(name) == row[name] for name in ("system", "place", "factor")]
+    others = results.filter(pl.col("measure") == "distance_variant", *same)
+    reached = others.filter(pl.col("low").is_null() | (pl.col("low") <= 0))["vector"].to_list()
+    if not reached:
+        return ""
+    return f"Counted with other clusters of tags ({listed(reached)}), the interval reaches 0."
 
 
-def _ends(row: Row) -> str:
-    ends = row["value"], row["low"], row["high"]
-    return estimate(*ends) if row["low"] is None else f"{estimate(*ends)}, 95% interval {interval(*ends)}"
-
-
-def _corrected(row: Row) -> str:
-    return "" if row["p_adjusted"] is None else f"; corrected p {p_value(row['p_adjusted'])}"
-
-
-def _congruence(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    for row in _rows(table, "congruence"):
-        said = "follows the stereotype of the place" if _clear(row) and row["value"] > 0 else (
-            "goes against the stereotype of the place" if _clear(row) else "shows no sign of following the place's stereotype"
-        )  # fmt: skip
-        yield (
-            f"{system} {said} when it names a gender (congruence {_ends(row)}{_corrected(row)}; {row['n']} people).",
-            row["row"],
-        )
-
-
-def _inferences(
-    table: pl.DataFrame, system: str, stereotypes: Mapping[str, str]
-) -> Iterator[tuple[str, int]]:
-    """Question 1: whether it sees more of a gender in that gender's places."""
-    rows = _rows(table, "inferred_change")
-    for cluster in sorted(set(stereotypes.values())):
-        own = [row for row in rows if _is_own(row, cluster, stereotypes)]
-        more = [row for row in own if _clear(row) and row["value"] > 0]
-        if own:
-            best = max(more or own, key=lambda row: row["value"])
-            places = ", ".join(row["group"].split(" | ")[0] for row in more)
-            where = f" ({places})" if more else ""
-            yield (
-                f"{system} infers a {cluster} person more often than at baseline in {len(more)} of {len(own)}"
-                f" {cluster}-stereotyped places{where}; the largest change is {_ends(best)}.",
-                best["row"],
-            )
-
-
-def _is_own(row: Row, cluster: str, stereotypes: Mapping[str, str]) -> bool:
-    place, outcome = row["group"].split(" | ")[:2]
-    return outcome == cluster and stereotypes.get(place) == cluster
-
-
-def _recognition(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 2: whether places are recognised, whatever gender is inferred."""
-    seen = [row for row in _rows(table, "recognised") if row["group"].endswith(" | any")]
-    if seen:
-        poorest = min(seen, key=lambda row: row["value"])
-        count = sum(row["value"] >= 0.1 for row in seen)
-        yield (
-            f"{system} recognises {count} of {len(seen)} places in at least 10% of pictures; the least recognised is"
-            f" {poorest['group'].split(' | ')[0]} ({_ends(poorest)}).",
-            poorest["row"],
-        )
-    dependent = [row for row in _rows(table, "recognition_independence") if is_significant(row)]
-    if dependent:
-        strongest = max(dependent, key=lambda row: abs(row["value"]))
-        yield (
-            f"{system} recognises the place depending on whether it names a gender in {len(dependent)} places; in"
-            f" {strongest['group']} the difference is {_ends(strongest)}.",
-            strongest["row"],
-        )
-
-
-def _accuracy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 3: how right it is, and for whom least."""
-    every = _rows(table, "gender_f1")
-    scores = [row for row in every if not row["group"].startswith("baseline")] or every
-    if scores:
-        worst = min(scores, key=lambda row: row["value"])
-        place, group = worst["group"].split(" | ")
-        said = f"is least right about the gender of {group} people {_where(place)}"
-        if worst["value"] == 1:
-            said = "names the labelled gender of everybody wherever it can be scored"
-        yield f"{system} {said} (F1 {_ends(worst)}).", worst["row"]
-
-
-def _where(place: str) -> str:
-    return "shown alone" if place == "baseline" else f"in {place}"
-
-
-def _distances(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    """Question 4: whose descriptions change."""
-    tested = [row for row in _rows(table, "distance_anova") if row["p"] is not None]
-    certain = [row for row in tested if is_significant(row)]
-    if certain:
-        strongest = max(certain, key=lambda row: row["value"])
-        place, factor = strongest["group"].split(" | ")
-        yield (
-            f"{system} changes its descriptions more for some groups than for others in {len(certain)} of {len(tested)} tests;"
-            f" the strongest is {factor} in {place} (partial eta squared {_ends(strongest)}).",
-            strongest["row"],
-        )
-    elif tested:
-        strongest = min(tested, key=lambda row: row["p"])
-        yield (
-            f"{system} shows no difference between groups in how far its descriptions change that survives correction"
-            f" ({len(tested)} tests; the smallest uncorrected p is {p_value(strongest['p'])}).",
-            strongest["row"],
-        )
-
-
-def _expectancy(table: pl.DataFrame, system: str) -> Iterator[tuple[str, int]]:
-    for row in _rows(table, "expectancy"):
-        direction = "more abstract" if row["value"] > 0 else "more concrete"
-        said = direction if _clear(row) else "neither clearly more abstract nor more concrete"
-        yield (
-            f"{system} is {said} about people who fit the place than about those who do not (abstract minus concrete share"
-            f" of tags {_ends(row)}{_corrected(row)}).",
-            row["row"],
-        )
+CLAIMS = {
+    "congruence": Claim(
+        positive="names the gender of a place's stereotype more often than the other, whoever is shown there",
+        negative="names the gender of a place's stereotype less often than the other, whoever is shown there",
+        asks="follows the stereotype of a place when it names a gender",
+    ),
+    "inferred_change": Claim(
+        positive=_inferred("more"),
+        negative=_inferred("less"),
+        asks="names genders otherwise in a place than of the same people alone",
+        where=lambda row: f"the {row['place']}: {row['inferred']}",
+    ),
+    "recognition_independence": Claim(
+        positive=_recognises("more"),
+        negative=_recognises("less"),
+        asks="recognises a place more often with one inferred gender than with another, or none",
+        where=lambda row: f"{_place(row, 'all places')}: {row['group']} and {row['versus']}",
+    ),
+    "attribute_within": Claim(
+        positive=_within("more"),
+        negative=_within("less"),
+        asks="shifts its kinds of tags differently for different groups of people in a place",
+        where=lambda row: f"the {row['place']}: {_tags(row)}",
+    ),
+    "attribute_between": Claim(
+        positive=_between("more"),
+        negative=_between("fewer"),
+        asks="uses different kinds of tags for different groups of people in a place",
+        where=lambda row: f"the {row['place']}: {_tags(row)}",
+    ),
+    "expectancy": Claim(
+        positive="describes people who fit the place more abstractly than people who do not",
+        negative="describes people who fit the place more concretely than people who do not",
+        asks="describes people who fit the place more abstractly, or more concretely, than people who do not",
+    ),
+}

@@ -8,12 +8,12 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.coding import agreement, extend, queue
 from portrayal.audits.contexts.measures.pictures import describe_pictures, unknown_tags
-from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.questions import FACETS, Design, answers_and_differences
 from portrayal.audits.contexts.measures.ratings import QUESTIONS, ratings
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError, nearest
-from portrayal.runs.audit import Evidence, Measured
+from portrayal.runs.audit import Evidence, Measured, groups_by
 from portrayal.tables import results
 
 
@@ -22,13 +22,35 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     typology, tags = extend(evidence.inputs["typology"], evidence.reviews), evidence.inputs["context_tags"]
     _check_genders(settings, typology)
     pictures = describe_pictures(evidence.stimuli, evidence.responses, typology, tags, list(settings.genders))
-    answered = answer_questions(pictures, _design(evidence, settings))
-    judged = results([*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)], audit="contexts")
-    found, unknown = pl.concat([answered, judged]), unknown_tags(evidence.responses, typology, tags)
+    answered, differences = answers_and_differences(pictures, _design(evidence, settings))
+    judged = results(
+        [*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)], facets=FACETS, audit="contexts"
+    )
+    names = place_names(evidence.inputs["contexts"])
+    found = pl.concat([answered, judged]).with_columns(pl.col("place").replace(names))
+    unknown = unknown_tags(evidence.responses, typology, tags)
     warnings = warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors)
-    tables = {"unknown_tags": unknown.head(500), "stereotypes": evidence.inputs["contexts"]}
     sheet = {name: evidence.inputs[name] for name in ("contact_sheet",) if evidence.inputs.get(name)}
-    return Measured(found, tables, warnings, queue(unknown), sheet)
+    tables = {"unknown_tags": unknown.head(500)}
+    return Measured(found, tables, warnings, queue(unknown), sheet, differences)
+
+
+def who_is_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
+    """Return the groups of people and places whose pictures may go unanswered: overall, and of people within each place."""
+    names = place_names(evidence.inputs["contexts"])
+    people = evidence.stimuli.filter(pl.col("person").is_not_null()).with_columns(
+        place=pl.col("context").replace(names)
+    )
+    axes = list(dict.fromkeys([settings.gender, *settings.factors]))
+    overall = groups_by(people, [*axes, "place"], "person").with_columns(within=pl.lit(None, pl.String))
+    placed = people.select("stimulus", within="place").drop_nulls()
+    return pl.concat([overall, groups_by(people, axes, "person").join(placed, on="stimulus")])
+
+
+def place_names(contexts: pl.DataFrame) -> dict[str, str]:
+    """Return each place's name for readers; a place without one goes by its code."""
+    named = contexts.select("context", "name").drop_nulls().filter(pl.col("name") != "")
+    return dict(named.iter_rows())
 
 
 def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:

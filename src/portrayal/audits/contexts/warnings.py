@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from portrayal.report.words import percent
+from portrayal.audits.contexts.measures.rq2_recognition import RARE
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
+from portrayal.report.words import percent, plural
+
+KNOWN = 0.8  # of the tags, under which a warning says so
 
 
 def warnings_of(
@@ -28,27 +32,40 @@ def _left_out(unusable: Sequence[tuple[str, str]]) -> list[str]:
 def _unrecognised(results: pl.DataFrame) -> list[str]:
     rows = results.filter(pl.col("measure") == "recognised_background")
     found = []
-    for (system,), part in rows.group_by("system", maintain_order=True):
-        rare = part.filter(pl.col("value") < 0.1)["group"].str.split(" | ").list.last().to_list()
+    for (system,), part in rows.drop_nulls("value").group_by("system", maintain_order=True):
+        rare = part.filter(pl.col("value") < RARE)["background"].to_list()
         if rare:
             named = f" ({', '.join(rare)})" if len(rare) <= 6 else ""
             found.append(
-                f"{system} recognises {len(rare)} of {part.height} backgrounds{named} in under 10% of pictures."
+                f"{system} recognises {len(rare)} of {part.height} backgrounds{named} in under {percent(RARE)} of pictures."
             )
     return found
 
 
 def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
-    rows = results.filter((pl.col("measure") == "distance") & pl.col("note").str.starts_with("NA:"))
-    cells = rows["group"].str.split(" | ").list.last().unique().sort().to_list()
-    if not cells:
-        return []
-    return [f"Groups of {' and '.join(factors)} with fewer than three people are NA: {'; '.join(cells)}."]
+    """Name groups of fewer than three people; and, apart, those of whom a system answered about fewer than three."""
+    rows = results.filter(
+        pl.col("measure") == "distance", pl.col("group").is_not_null(), pl.col("value").is_null()
+    ).with_columns(shown=pl.col("n") + pl.col("n_missing"))
+    small = rows.filter(pl.col("shown") < LEAST)["group"].unique().sort().to_list()
+    named = " and ".join(factors)
+    found = [f"Groups of {named} with fewer than three people are NA: {'; '.join(small)}."] if small else []
+    lost = rows.filter(pl.col("shown") >= LEAST, ~pl.col("group").is_in(small))
+    return [
+        *found,
+        *(_unanswered(str(system), part) for (system,), part in lost.group_by("system", maintain_order=True)),
+    ]
+
+
+def _unanswered(system: str, part: pl.DataFrame) -> str:
+    cells = "; ".join(part["group"].unique().sort())
+    places = plural(part["place"].n_unique(), "place")
+    return f"{system} answered about fewer than three people of a group in {places}, which are NA there: {cells}."
 
 
 def _low_coverage(results: pl.DataFrame) -> list[str]:
     rows = results.filter(
-        (pl.col("measure") == "coverage") & (pl.col("group") == "known") & (pl.col("value") < 0.8)
+        pl.col("measure") == "coverage", pl.col("attribute") == "known", pl.col("value") < KNOWN
     )
     return [
         f"The typology knows {percent(value)} of {system}'s tags; the others wait in reviews.csv."

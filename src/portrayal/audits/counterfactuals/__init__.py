@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from portrayal.audits.counterfactuals.charts import all_charts
+from portrayal.audits.counterfactuals.ends import groups
 from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
 from portrayal.audits.counterfactuals.measure import measure
+from portrayal.audits.counterfactuals.measures.rows import FAMILY
+from portrayal.audits.counterfactuals.power import say_power
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import make_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
 from portrayal.runs.audit import Audit
-from portrayal.runs.study import Study
-
-
-def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, what the exact test can show with this many source images."""
-    settings: CounterfactualsSettings = study.settings
-    clusters = stimuli[settings.cluster].n_unique()
-    smallest = 2.0 ** (1 - clusters)
-    return [
-        f"{clusters} clusters ({settings.cluster}): the reversal test's smallest p is {smallest:.2g} before correction"
-    ]
-
 
 AUDIT = Audit(
     stem="counterfactuals",
@@ -40,7 +29,13 @@ AUDIT = Audit(
     tables=report_tables,
     inputs=read_inputs,
     power=say_power,
-    family=("slope",),
+    family=FAMILY,
+    groups=groups,
+    shows="faces {group}",
+    names={
+        "raw_slope": "change of a label's share, absent at the centre",
+        "slope_by_start": "slope by starting group",
+    },
     validity=(
         "A slope is a system's response to what a small network learnt to be a gender or race cue in photographs of "
         "strangers; it is not a person's gender or race, and the two ends are not two kinds of people.",

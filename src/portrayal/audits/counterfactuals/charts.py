@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
@@ -21,11 +22,12 @@ AXES = {
 def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
     """Return the charts of a report."""
     curves = _curve_charts(measured, settings.labels)
-    return [*_slope_charts(measured), *curves, *_strip_charts(measured.pictures)]
+    return [*_strip_charts(measured.pictures), *_slope_charts(measured), *curves]
 
 
 def _slope_charts(measured: Measured) -> list[Chart]:
-    labels = measured.tables["labels"].filter(pl.col("shown") & pl.col("slope").is_not_null())
+    labels = with_decisions(measured.tables["labels"], measured.results)
+    labels = labels.filter(pl.col("shown") & pl.col("slope").is_not_null())
     charts = []
     for attribute in [name for name in AXES if (labels["attribute"] == name).any()]:
         drawn = (
@@ -38,8 +40,8 @@ def _slope_charts(measured: Measured) -> list[Chart]:
             Chart(
                 file_name("slopes", attribute),
                 f"Slopes along {attribute}",
-                "Each point is a label's normalised slope per unit of the value, with its 95% interval where the label is common "
-                "enough at the centre; right of zero the label comes more often as the value rises.",
+                "Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
+                "where it was found; right of zero the label comes more often as the value rises.",
                 forest(
                     drawn,
                     label="label",
@@ -52,11 +54,11 @@ def _slope_charts(measured: Measured) -> list[Chart]:
 
 
 def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
-    """Figure 5 for the chosen labels, or the steepest three of each axis."""
+    """Figure 5 for the chosen labels, or those three of each axis that speak most clearly."""
     rates = measured.tables["rates"].filter(pl.col("normalised").is_not_null())
     charts = []
     for attribute in ("gender", "race"):
-        for label in chosen or _steep(measured.tables["labels"], attribute):
+        for label in chosen or _clearest(measured.tables["labels"], attribute):
             named = pl.col("label").str.to_lowercase() == label.lower()
             drawn = rates.filter(named & (pl.col("attribute") == attribute))
             if drawn.height:
@@ -68,17 +70,17 @@ def _curve(drawn: pl.DataFrame, label: str, attribute: str) -> Chart:
     return Chart(
         file_name("sensitivity", attribute, label),
         f"Sensitivity of {label!r} to the {attribute} cue",
-        "The label's rate over the source images at each value, as a multiple of its rate at the neutral centre, "
-        "with Wilson's 95% band (Figure 5 of the paper).",
+        "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
+        "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper).",
         lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
                         x_axis=AXES[attribute], y_axis="rate relative to the centre"),
     )  # fmt: skip
 
 
-def _steep(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]:
+def _clearest(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]:
     mine = labels.filter((pl.col("attribute") == attribute) & pl.col("shown") & pl.col("low").is_not_null())
     return (
-        mine.sort(pl.col("slope").abs(), descending=True)["label"]
+        mine.sort("p", pl.col("slope").abs(), descending=[False, True])["label"]
         .unique(maintain_order=True)
         .head(count)
         .to_list()

@@ -1,53 +1,73 @@
-"""What a study found, in sentences, each with its row."""
+"""What a study found, in sentences over decided rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.checks import not_checked
+from portrayal.audits.counterfactuals.ends import ends
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.report.words import estimate, interval, percent
+from portrayal.report.sentences import Claim, Row, say
+from portrayal.report.words import listed, number
 from portrayal.runs.audit import Finding, Measured
+
+ONE_EACH = pl.col("measure") == "slope_by_start"
 
 
 def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
-    """Say, for each system, which labels follow the cue most, and how often anything changes at all."""
-    rows = measured.results.with_row_index("place")
-    return [*_slopes(rows, settings.poles), *_flips(rows)]
-
-
-def _slopes(rows: pl.DataFrame, poles: list[str]) -> Iterator[Finding]:
-    """Tell the two steepest labels whose interval lies clear of zero, or that there is none."""
-    whole = pl.col("low").is_not_null() & ~pl.col("note").str.contains("plain")
-    slopes = rows.filter((pl.col("measure") == "slope") & whole).sort(pl.col("value").abs(), descending=True)
-    for (system, attribute), mine in slopes.group_by("system", "group", maintain_order=True):
-        apart = mine.filter((pl.col("low") > 0) | (pl.col("high") < 0))
-        for row in apart.head(2).iter_rows(named=True):
-            yield Finding(_sentence(row, poles), row["place"])
-        if apart.is_empty():
-            sentence = f"For {system}, no label's interval along {attribute} lies clear of zero ({mine.height} labels with an interval)."
-            yield Finding(sentence, mine["place"][0])
-
-
-def _flips(rows: pl.DataFrame) -> Iterator[Finding]:
-    for row in rows.filter(pl.col("measure") == "any_flip").iter_rows(named=True):
-        sentence = (
-            f"For {row['system']}, {percent(row['value'])} of {row['n']} source images get another label somewhere along "
-            f"{row['group']}, with nothing else changed."
+    """Say, for each system and attribute, which labels follow the cue; flips and checks are no findings."""
+    labels = measured.tables["labels"]
+    outside = labels.filter(~pl.col("shown"))["label"].unique().to_list()  # plain concepts are in no family
+    spoken = ~pl.col("label").fill_null("").is_in(outside)
+    return [
+        finding
+        for attribute in settings.attributes
+        for finding in say(
+            measured,
+            _claims(measured, attribute, settings.poles),
+            (pl.col("attribute") == attribute) & spoken,
         )
-        yield Finding(sentence, row["place"])
+    ]
 
 
-def _sentence(row: dict[str, Any], poles: list[str]) -> str:
-    """Name the end of the axis towards which the label comes more often."""
-    gender = ("looks more feminine", "looks more masculine")
-    ends = (
-        gender if row["group"] == "gender" else tuple(f"is moved towards the pole {pole!r}" for pole in poles)
-    )
-    slope = row["value"], row["low"], row["high"]
-    return (
-        f"{row['system']} gives {row['contrast']!r} more often as a face {ends[row['value'] > 0]}: "
-        f"slope {estimate(*slope)} of its rate at the centre per unit (95% interval {interval(*slope)}, {row['n']} source images)."
-    )
+def _claims(measured: Measured, attribute: str, poles: Sequence[str]) -> Mapping[str, Claim]:
+    low, high = ends(attribute, poles)
+    absent = " that nobody gets at the neutral centre"
+
+    def claim(which: str, figure: str) -> Claim:
+        return Claim(
+            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {high}",
+            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {low}",
+            asks=f"gives a label{which} more often to faces made {low} or {high}",
+            where=lambda row: repr(row["label"]) if row["label"] else "any label",
+            after=_after(measured, attribute),
+            figure=figure,
+            always_where=True,
+        )
+
+    return {
+        "slope": claim("", "slope relative to its rate at the neutral centre ="),
+        "raw_slope": claim(absent, "change per unit of the cue ="),
+    }
+
+
+def _after(measured: Measured, attribute: str) -> Callable[[Row], str]:
+    """Return what further is said of a row that was found: groups that differ in sign, and checks that were not done."""
+    checked = not_checked(measured.tables.get("checks"), attribute)
+    return lambda row: " ".join(filter(None, [_by_start(measured.results, row), checked]))
+
+
+def _by_start(results: pl.DataFrame, row: Row) -> str:
+    """Say so where the slope has one sign among those who start in one group and the other sign among others."""
+    mine = results.filter(
+        ONE_EACH, *(pl.col(name) == row[name] for name in ("system", "attribute", "label"))
+    ).drop_nulls("value")
+    if mine.is_empty() or mine["value"].min() >= 0 or mine["value"].max() <= 0:  # type: ignore[operator]
+        return ""
+    told = [
+        f"{number(value)} among {n} who start as {group}"
+        for group, value, n in mine.select("group", "value", "n").iter_rows()
+    ]
+    return f"It has not one sign: {listed(told)}; so it may follow how much was edited rather than the cue."

@@ -33,7 +33,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
 
 def references(study: Study) -> dict[str, Any]:
-    """Return the shares that slopes are compared with, and what the study says of repeats and correction."""
+    """Return the shares that slopes are compared with, and how often the study asks."""
     from portrayal.audits.counterfactuals.measures.world import masculine_shares, shipped_table
 
     settings: CounterfactualsSettings = study.settings
@@ -41,7 +41,6 @@ def references(study: Study) -> dict[str, Any]:
         "shares": _shares(study.folder / settings.shares) if settings.shares else masculine_shares(),
         "search": shipped_table("image_search_gender"),
         "repeats": study.repeats,
-        "method": study.family.method,
     }
 
 

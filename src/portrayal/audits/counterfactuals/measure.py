@@ -1,46 +1,46 @@
-"""The slopes of a study, with failed manipulation checks at the top."""
+"""The slopes of a study; along an attribute whose manipulation check failed nothing is found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.checks import ELSEWHERE, check_rows, failed_checks
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
-from portrayal.audits.counterfactuals.measures.rows import Options
+from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.tables import check_rows, label_table, world_rows
+from portrayal.audits.counterfactuals.tables import label_table, world_rows
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
+from portrayal.vision.faces.checks import failures
 
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
-    """Measure the slopes, and put failed manipulation checks at the top."""
-    inputs = evidence.inputs
-    method = inputs.get("method", "benjamini-hochberg")
-    options = Options(
-        settings.cluster, inputs.get("repeats", 1), settings.draws, evidence.seed, method=method
+    """Measure the slopes, with what was failed or not checked at the top."""
+    inputs, checks = evidence.inputs, evidence.inputs.get("checks")
+    found = measure_counterfactuals(
+        evidence.stimuli, evidence.responses, inputs.get("repeats", 1), settings.plain_concepts,
+        failed_checks(checks), evidence.seed,
+    )  # fmt: skip
+    labels = label_table(found.tables["labels"], settings.plain_concepts)
+    left_out = inputs.get("left_out", _nothing())
+    tables = {
+        **found.tables,
+        "labels": labels,
+        "left_out": left_out,
+        **({} if checks is None else {"checks": checks}),
+    }
+    world = world_rows(labels, inputs["shares"], inputs["search"], settings.poles)
+    extra = results([*world, *check_rows(checks)], FACETS, audit="counterfactuals")
+    top = [ELSEWHERE] if checks is None else failures(checks)
+    return replace(
+        found,
+        results=pl.concat([found.results, extra]),
+        tables=tables,
+        warnings=[*top, *found.warnings, *_left_out(left_out)],
+        pictures={name: value for name, value in inputs.items() if name.startswith("strip_")},
     )
-    rows, tables, warnings = measure_counterfactuals(evidence.stimuli, evidence.responses, options)
-    tables["labels"] = label_table(tables["labels"], settings.plain_concepts)
-    checks = inputs.get("checks")
-    tables |= {} if checks is None else {"checks": checks}
-    tables |= {"left_out": inputs.get("left_out", _nothing())}
-    world = world_rows(tables["labels"], inputs["shares"], inputs["search"], settings.poles)
-    extra = results([*world, *check_rows(checks)], audit="counterfactuals")
-    warnings = [*_top(inputs), *warnings, *_left_out(tables["left_out"])]
-    pictures = {name: value for name, value in inputs.items() if name.startswith("strip_")}
-    return Measured(pl.concat([rows, extra]), tables, warnings, pictures=pictures)
-
-
-def _top(inputs: Mapping[str, Any]) -> list[str]:
-    """Return what stands first in a report: checks that failed or were not done."""
-    from portrayal.vision.faces.checks import failures
-
-    if "checks" in inputs:
-        return failures(inputs["checks"])
-    return ["The series were made elsewhere: no manipulation check was done here."]
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:

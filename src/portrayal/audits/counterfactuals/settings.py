@@ -30,10 +30,9 @@ class CounterfactualsSettings(Settings):
     images: str | None = None  # where series go; the user's cache when left out
     size: int = Field(320, ge=128, le=4096)
     masked: bool = True
-    cluster: Literal["picture", "person"] = "picture"
+    cluster: Literal["person"] = "person"  # what is counted; there is nothing to choose any more
     plain_concepts: bool = False  # true keeps Face, Skin, Red color ... in the tables
     labels: list[str] = []  # drawn as curves; the steepest ones when left out
     shares: str | None = (
         None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
     )
-    draws: int = Field(1999, ge=99)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE
 from portrayal.audits.counterfactuals.measures.world import (
     correlation,
@@ -24,7 +25,13 @@ from portrayal.runs.audit import Measured, ReportTable
 from portrayal.stats.estimate import Estimate
 
 GENDERS = ("feminine", "masculine")
-OF_SEARCH = {"system": "image search (Kay et al. 2015)", "group": "women"}
+OF_SEARCH = {
+    "system": "image search (Kay et al. 2015)",
+    "group": "women in search results",
+    "versus": "women in the workforce",
+    "counted": "occupations",
+}
+FLIPS = ("value", "low", "high", "n", "counted")
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
@@ -33,6 +40,7 @@ SHOWN = [
     "low",
     "high",
     "slope_per_step",
+    "decision",
     "p_adjusted",
     "p_paper",
     "passes_paper",
@@ -60,23 +68,15 @@ def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
 
 def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list[ReportTable]:
     """Return the tables of a report."""
-    labels = _as_in_results(measured)
+    labels = with_decisions(measured.tables["labels"], measured.results)
     left_out = ReportTable(
         "left_out",
         "Pictures left out, and pictures with a note",
         "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
-    return [*_checks(measured), *_ends(labels, settings.poles), _absent(labels), left_out, _search_gaps()]
-
-
-def _as_in_results(measured: Measured) -> pl.DataFrame:
-    """Return the labels with the corrected p of the results, whatever family and method the study declares."""
-    judged = measured.results.filter(pl.col("measure") == "slope").select(
-        "system", pl.col("group").alias("attribute"), pl.col("contrast").alias("label"), "p_adjusted"
-    )
-    labels = measured.tables["labels"].drop("p_adjusted")
-    return labels.join(judged, on=["system", "attribute", "label"], how="left", maintain_order="left")
+    tables = [_flips(measured.results), _absent(labels), left_out, _search_gaps()]
+    return [*_checks(measured), *_ends(labels, settings.poles), *tables]
 
 
 def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
@@ -112,6 +112,18 @@ def _end(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTa
     return ReportTable(file_name(f"{attribute}_{name}"), title, _words(attribute, whose) + cut, kept)
 
 
+def _flips(results: pl.DataFrame) -> ReportTable:
+    """Return how many get another label somewhere, along each attribute and, beside it, along a random direction."""
+    text = (
+        "Share of people who get another label at one step than at another. A system that answers at random changes too, and "
+        "the longer a series the more often: compare with the placebo, a random direction. None of it is tested."
+    )
+    rows = results.filter(pl.col("measure") == "any_flip")
+    return ReportTable(
+        "flips", "Answers that change along a series", text, rows.select("system", "attribute", *FLIPS)
+    )
+
+
 def _absent(labels: pl.DataFrame) -> ReportTable:
     table = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
     text = "They have no normalised slope; their raw rates are in the results."
@@ -125,46 +137,33 @@ def _search_gaps() -> ReportTable:
     return ReportTable("search_gaps", "Search results against the workforce", text, table)
 
 
-def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
-    """Yield the manipulation checks as results."""
-    if checks is None:
-        return
-    for row in checks.iter_rows(named=True):
-        verdict = {True: "passed", False: "failed", None: "not judged"}[row["passed"]]
-        needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
-        about = {"system": "manipulator", "group": row["attribute"], "contrast": row["check"]}
-        note = "; ".join(filter(None, [needs, row["note"]]))
-        found = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
-        yield found.row("manipulation_check", **about)
-
-
 def world_rows(
     labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame, poles: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Yield how slopes go with search shares, and how search goes with the workforce."""
-    yield from _slope_share_rows(labels, "gender", shares, "slopes and masculine shares in image search")
+    yield from _slope_share_rows(labels, "gender", shares, "masculine shares in image search")
     whose = (
         "shares of people read as White"
         if list(poles[1:]) == ["White"]
         else "shares of people not read as White"
     )
-    about_race = f"slopes and {whose} in image search (Table 4)"
+    about_race = f"{whose} in image search (Table 4)"
     yield from _slope_share_rows(labels, "race", race_shares(poles), about_race)
     related = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
-    contrast = "share in search results and in the workforce"
-    yield related.row("search_labour_correlation", **OF_SEARCH, contrast=contrast)
+    yield related.row("search_labour_correlation", **OF_SEARCH)
     yield from _line_rows(search)
 
 
 def _slope_share_rows(
-    labels: pl.DataFrame, attribute: str, shares: pl.DataFrame, contrast: str
+    labels: pl.DataFrame, attribute: str, shares: pl.DataFrame, versus: str
 ) -> Iterator[dict[str, Any]]:
     """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
     slopes = labels.filter((pl.col("attribute") == attribute) & pl.col("slope").is_not_null())
     for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
         related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
         if np.isfinite(related.value):
-            yield related.row("slope_share_correlation", system=system, group=attribute, contrast=contrast)
+            about = {"system": system, "attribute": attribute, "group": "slopes of labels", "versus": versus}
+            yield related.row("slope_share_correlation", **about, counted="occupations")
 
 
 def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -174,22 +173,23 @@ def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
     )
     parts = [
         ("representation", line.intercept, line.intercept_error,
-         f"under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
+         f"quasibinomial; under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
         ("exaggeration", line.slope, line.slope_error,
-         "above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
+         "quasibinomial; above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip
     for name, value, error, note in parts:
         found = Estimate(
             value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note
         )
-        yield found.row(name, **OF_SEARCH, contrast="search share on workforce share, quasibinomial")
+        yield found.row(name, **OF_SEARCH)
 
 
 def _words(attribute: str, whose: str) -> str:
     values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
     return (
-        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, p after "
-        f"the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters "
+        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, the "
+        f"decision and p after the study's correction over all labels of all systems, the paper's p, and "
+        f"whether the label passes the paper's filters "
         f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
         f"Labels that come more often with {whose}, steepest first; plain concepts are left out unless the study keeps them."
     )

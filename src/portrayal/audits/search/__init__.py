@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from portrayal.audits.search.charts import charts
-from portrayal.audits.search.findings import VALIDITY, findings, tables
+from portrayal.audits.search.findings import VALIDITY, findings
 from portrayal.audits.search.inputs import inputs, stimuli
-from portrayal.audits.search.measure import measure
+from portrayal.audits.search.leanings import groups
+from portrayal.audits.search.measure import FAMILY, measure
+from portrayal.audits.search.power import say_power
+from portrayal.audits.search.report_tables import tables
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.runs.audit import Audit
 
@@ -22,8 +25,12 @@ AUDIT = Audit(
     charts=charts,
     findings=findings,
     validity=VALIDITY,
-    family=("gsr", "gsr_difference", "gsr_change", "over_representation_trend"),
+    family=FAMILY,
+    groups=groups,
+    units="queries",
+    shows="queries that lean {group}",
     inputs=inputs,
     tables=tables,
+    power=say_power,
     demo=(Path(__file__).parent / "studies" / "search.toml",),
 )

@@ -11,14 +11,16 @@ from portrayal.audits.search.ruler_charts import ruler_charts
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.report.charts import forest, scatter_with_fit
 from portrayal.report.curve import specification_curve
+from portrayal.report.words import p_value
 from portrayal.runs.audit import Chart, Measured
 
 MOST_SYSTEMS = 12  # panels of Figure 9
+CHOICES = ("ruler", "direction", "discount", "inflected")
 
 
 def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
     """Return every figure the measured tables allow."""
-    made = [_gsr(measured.results), *_scatters(measured.tables["queries"], measured.tables["fits"])]
+    made = [*_slopes(measured.results), *_scatters(measured.tables["queries"], measured.tables["fits"])]
     for name, draw in DRAWN.items():
         table = measured.tables.get(name)
         if table is not None and not table.is_empty():
@@ -26,14 +28,28 @@ def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
     return [*made, *_specifications(measured), *ruler_charts(measured.tables)]
 
 
-def _gsr(results: pl.DataFrame) -> Chart:
-    table = results.filter(pl.col("measure") == "gsr").drop_nulls("value")
-    text = (
-        "GSR of each system with its 95% interval, by measuring vectors. Above the perfect system's value, "
+def _slopes(results: pl.DataFrame) -> list[Chart]:
+    """Draw GSR and, where there are judgments, what is tested: its difference to the perfect system."""
+    differences, own = (
+        results.filter(pl.col("measure") == name).drop_nulls("value") for name in ("gsr_difference", "gsr")
+    )
+    less = (
+        "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
+        "found: its corrected p is under 5% and its interval leaves out 0."
+    )
+    whole = (
+        "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, "
         "a system adds to what the relevant documents bring along."
     )
-    drawn = forest(table, label="system", color="group", axis="GSR (slope)")
-    return Chart("gsr", "Gender stereotype reinforcement by system", text, drawn)
+    drawn = [
+        ("gsr-difference", "GSR less the perfect system's", less, differences, "difference of slopes"),
+        ("gsr", "Gender stereotype reinforcement by system", whole, own, "GSR (slope)"),
+    ]
+    return [
+        Chart(name, title, text, forest(table, label="system", color="ruler", axis=axis))
+        for name, title, text, table, axis in drawn
+        if table.height or name == "gsr"
+    ]
 
 
 def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
@@ -43,13 +59,13 @@ def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
         "The solid line's slope is GSR; the dashed line is the perfect system's."
     )
     made = []
-    for vectors in queries["vectors"].unique(maintain_order=True):
-        points = queries.filter(pl.col("vectors") == vectors).drop_nulls(["query_score", "list_score"])
+    for vectors in queries["ruler"].unique(maintain_order=True):
+        points = queries.filter(pl.col("ruler") == vectors).drop_nulls(["query_score", "list_score"])
         systems = points["system"].unique(maintain_order=True).to_list()
         shown = [name for name in systems if name in ("random", "perfect")] + systems[:MOST_SYSTEMS]
-        lines = fits.filter(pl.col("vectors") == vectors)
+        lines = fits.filter(pl.col("ruler") == vectors)
         drawn = panels(points.filter(pl.col("system").is_in(shown)), lines)
-        title = f"Queries and their lists, measured with {vectors} (Figures 8, 9)"
+        title = f"Queries and their lists, measured with the word vectors {vectors} (Figures 8, 9)"
         made.append(Chart(f"queries-{vectors}", title, text, drawn))
     return made
 
@@ -118,18 +134,37 @@ def _agreement(table: pl.DataFrame) -> list[Chart]:
 
 
 def _specifications(measured: Measured) -> list[Chart]:
-    table = measured.tables.get("specifications")
-    if table is None or table.drop_nulls("value").is_empty():
+    """Draw one curve a system: the ways of measuring that move its number, and on which side of zero they lie."""
+    table, tests = (measured.tables.get(name) for name in ("specifications", "specification_tests"))
+    if table is None or tests is None:
         return []
-    choices = ["system", "vectors", "direction", "discount", "inflected"]
     judged = not measured.results.filter(pl.col("measure") == "gsr_difference").is_empty()
     axis = "GSR less the perfect system's" if judged else "GSR"
-    text = (
-        "The same lists measured in every combination of vectors, direction, rank discount and treatment of "
-        "inflected query words."
-    )
-    drawn = specification_curve(table.drop_nulls("value"), choices=choices, supports="supports", axis=axis)
-    return [Chart("specifications", "Does the way of measuring matter?", text, drawn)]
+    made = []
+    for place, test in enumerate(tests.iter_rows(named=True), 1):
+        mine = table.filter(pl.col("system") == test["system"]).drop_nulls("value")
+        if mine.is_empty():
+            continue
+        choices = [name for name in CHOICES if mine[name].n_unique() > 1]
+        above = test["median"] >= 0
+        side = pl.col("low") > 0 if above else pl.col("high") < 0
+        claim = f"{axis} lies {'above' if above else 'below'} zero"
+        drawn = specification_curve(
+            mine.with_columns(side=side), choices=choices or ["ruler"], supports="side", axis=axis
+        )
+        text = (
+            f"The lists of {measured.shown(test['system'])} measured in every way that moves the number; the claim is that "
+            f"{claim}. Of {test['ways']} ways {test['above']} lie above zero and {test['below']} below, interval and all; all "
+            f"together: p {_compared(test['joint_p'])}."
+        )
+        title = f"Does the way of measuring matter for {measured.shown(test['system'])}?"
+        made.append(Chart(f"specifications-{place}", title, text, drawn))
+    return made
+
+
+def _compared(p: float | None) -> str:
+    said = p_value(p)
+    return said if said[0] in "<>" else f"= {said}"
 
 
 # What is drawn of a table that is there, in the order of the page.

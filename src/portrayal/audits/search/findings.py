@@ -1,17 +1,18 @@
-"""Sentences and tables for readers, each traced to a result row."""
+"""Sentences for readers, each traced to a decided row: one for each claim of a system, over all rulers of the study."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from portrayal.audits.search.measures.scored_runs import INSTRUMENT
-from portrayal.audits.search.published import published_tables
+from portrayal.audits.search.measures.scored_runs import PERFECT, REFERENCES
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.report.words import estimate, interval, listed, p_value, plural
-from portrayal.runs.audit import Finding, Measured, ReportTable
-from portrayal.stats.multiplicity import corrected_p, is_significant
+from portrayal.report.sentences import Claim, Row, figures, say
+from portrayal.report.words import estimate
+from portrayal.runs.audit import Finding, Measured
+from portrayal.stats.decision import CONFIRMATORY, FOUND, NOT_FOUND, is_found
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
@@ -35,173 +36,120 @@ VALIDITY = (
 
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
-    """Return what is clear of each system, which show no clear difference, what variants changed, and how the ruler did."""
-    rows = measured.results.with_row_index("row")
-    compared = rows.filter(pl.col("measure") == "gsr_difference").drop_nulls("value")
-    if compared.is_empty():
-        compared = rows.filter(pl.col("measure") == "gsr", pl.col("system") != "random").drop_nulls("value")
-    first = compared["group"].first() if compared.height else None
-    shown = compared.filter(pl.col("group") == first).sort("value", descending=True).iter_rows(named=True)
-    changed = rows.filter(pl.col("measure") == "gsr_change", pl.col("group") == first).drop_nulls("value")
-    slopes = {
-        (row["system"], row["group"]): row["value"]
-        for row in rows.filter(measure="gsr").iter_rows(named=True)
+    """Say what was found of each system, with which rulers it holds, and what was not found or could not be tested."""
+    claims = _claims(measured, settings)
+    rows = measured.results.with_row_index("row").filter(
+        pl.col("measure").is_in(_spoken_measures(measured, list(claims))), ~pl.col("system").is_in(REFERENCES)
+    )
+    spoken: list[int] = []
+    for _, mine in rows.group_by("measure", "system", "versus", maintain_order=True):
+        found = mine.filter(pl.col("decision") == FOUND)["row"].to_list()
+        spoken += found[:1] or mine["row"].to_list()
+    return say(measured, claims, pl.col("row").is_in(spoken))
+
+
+def _spoken_measures(measured: Measured, claims: Sequence[str]) -> list[str]:
+    """Return the measures that sentences are about: a system's own slope only where there is no perfect system."""
+    tested = set(measured.results.filter(pl.col("family") == CONFIRMATORY)["measure"])
+    there = set(measured.results["measure"])
+    main = "gsr_difference" if "gsr_difference" in there else "gsr"
+    return [name for name in claims if name in tested or name in (main, "gsr_change")]
+
+
+def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
+    """Return what each measure would show; the gender of the query, or what other poles the study has."""
+    high, low = settings.poles
+    lean = "the gender of the query" if settings.about_gender else f"the query's lean to {high} or {low}"
+    on = "measured with the word vectors {ruler}"
+    where = "measurements with {ruler}"
+    others = _Others(measured)
+    return {
+        "gsr_difference": Claim(
+            positive=f"ranks documents along {lean} beyond what the relevant documents bring along, {on}",
+            negative=f"ranks documents less along {lean} than the relevant documents would, {on}",
+            asks=f"ranks documents more or less along {lean} than the relevant documents would",
+            where=where,
+            always_where=True,
+            after=others.difference,
+            figure="its GSR less the perfect system's is",
+        ),
+        "gsr": Claim(
+            positive=f"ranks documents along {lean}, {on}",
+            negative=f"ranks documents against {lean}, {on}",
+            asks=f"ranks documents along or against {lean}",
+            where=where,
+            always_where=True,
+            after=others.absolute,
+            figure="GSR",
+        ),
+        "gsr_change": Claim(
+            positive=lambda row: others.changed(row, f"more along {lean} than", on),
+            negative=lambda row: others.changed(row, f"less along {lean} than", on),
+            asks=lambda row: others.changed(row, f"more or less along {lean} than"),
+            where=where,
+            always_where=True,
+            after=others.change,
+            figure="its GSR less that of the other is",
+        ),
+        "over_representation_trend": Claim(
+            positive=f"over-represents documents about the people the query leans to ({high} or {low})",
+            negative=f"over-represents documents about other people than the query leans to ({high} or {low})",
+            asks=f"over-represents documents about {high} or {low} people along or against the lean of the query",
+            figure="Pearson's r",
+        ),
     }
-    changes = [Finding(_change(row, slopes), row["row"]) for row in changed.iter_rows(named=True)]
-    return _of_systems(list(shown)) + changes + _checked(rows)
 
 
-def _of_systems(rows: list[dict[str, Any]]) -> list[Finding]:
-    """Write one sentence per clear system and one for all that are not."""
-    say = {"gsr_difference": _difference, "gsr": _absolute}
-    made = [Finding(say[row["measure"]](row), row["row"]) for row in rows if _clear(row)]
-    unclear = [row for row in rows if not _clear(row)]
-    if unclear:
-        names = listed([f"{row['system']} ({' '.join(_written(row))})" for row in unclear])
-        what = "the perfect system" if unclear[0]["measure"] == "gsr_difference" else "a slope of zero"
-        sizes = {row["n"] for row in unclear}
-        count = ("up to " if len(sizes) > 1 else "") + plural(max(sizes), "query", "queries")
-        sentence = (
-            f"No clear difference from {what} with {count}, measured with {unclear[0]['group']}: {names}."
-        )
-        made.append(Finding(sentence, unclear[0]["row"]))
-    return made
+class _Others:
+    """What stands beside a row that was found: the two slopes, and what the other rulers show."""
+
+    def __init__(self, measured: Measured) -> None:
+        self.measured = measured
+        self.rows = measured.results.rows(named=True)
+        self.slopes = {
+            (row["system"], row["ruler"]): row["value"] for row in self.rows if row["measure"] == "gsr"
+        }
+
+    def difference(self, row: Row) -> str:
+        """Say both slopes, and the other rulers."""
+        own, perfect = self._slope(row["system"], row), self._slope(PERFECT, row)
+        return f"Its GSR is {own}, the perfect system's {perfect}.{self._rulers(row)}"
+
+    def absolute(self, row: Row) -> str:
+        """Say that there is nothing to compare with, and the other rulers."""
+        return f"There are no judgments to tell how much of it is plain relevance.{self._rulers(row)}"
+
+    def change(self, row: Row) -> str:
+        """Say what was left of the slope, not only what was taken away, and the other rulers."""
+        before, after = self._slope(row["versus"], row), self._slope(row["system"], row)
+        return f"GSR goes from {before} to {after}.{self._rulers(row)}"
+
+    def changed(self, row: Row, than: str, on: str = "") -> str:
+        """Say how a variant ranks beside its original."""
+        said = f"ranks documents {than} {self.measured.shown(row['versus'])}"
+        return f"{said}, {on.format_map(row)}" if on else said
+
+    def _slope(self, system: str, row: Row) -> str:
+        return estimate(self.slopes.get((system, row["ruler"])))
+
+    def _rulers(self, row: Row) -> str:
+        """Say whether the study's other rulers show the same: a finding that fails with one says so."""
+        same = ("measure", "system", "versus")
+        beside = [
+            other
+            for other in self.rows
+            if all(other[name] == row[name] for name in same) and other["ruler"] != row["ruler"]
+        ]
+        return "".join(f" {_beside(other, row)}" for other in beside)
 
 
-def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
-    """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
-    made = [
-        _grid(measured),
-        _quality(measured),
-        *published_tables(measured),
-        *_specifications(measured),
-        _unused(measured),
-    ]
-    return [table for table in made if not table.table.is_empty()]
-
-
-def _difference(row: dict[str, Any]) -> str:
-    number, ends = _written(row)
-    way = (
-        "along the gender of the query, beyond"
-        if row["value"] > 0
-        else "less along the gender of the query than"
-    )
-    return (
-        f"{row['system']} ranks documents {way} what the relevant documents bring along: its GSR less "
-        "the perfect system's is "
-        f"{number} {ends} ({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(corrected_p(row))}), measured with "
-        f"{row['group']}."
-    )
-
-
-def _absolute(row: dict[str, Any]) -> str:
-    number, ends = _written(row)
-    way = "along" if row["value"] > 0 else "against"
-    return (
-        f"{row['system']} ranks documents {way} the gender of the query: GSR {number} {ends} "
-        f"({plural(row['n'], 'query', 'queries')}, adjusted p {p_value(corrected_p(row))}), measured with {row['group']}; there "
-        "are no judgments to compare with."
-    )
-
-
-def _written(row: dict[str, Any]) -> tuple[str, str]:
-    """Return the estimate and its interval as text."""
-    ends = row["value"], row["low"], row["high"]
-    return estimate(*ends), interval(*ends)
-
-
-def _change(row: dict[str, Any], slopes: dict[tuple[str, str], float]) -> str:
-    """Say what a variant left of the slope, not only what it took away."""
-    number, ends = _written(row)
-    base = row["contrast"].removeprefix(f"{row['system']} - ")
-    before, after = (estimate(slopes.get((name, row["group"]))) for name in (base, row["system"]))
-    return (
-        f"From {base} to {row['system']} GSR goes from {before} to {after}, a change of {number} {ends} "
-        f"({plural(row['n'], 'query', 'queries')}), measured with {row['group']}."
-    )
-
-
-def _checked(rows: pl.DataFrame) -> list[Finding]:
-    """Say how the ruler did on known stereotypes."""
-    tested = rows.filter(pl.col("measure") == "dichotomy")
-    made = []
-    for (vectors,), part in tested.group_by("group", maintain_order=True):
-        passed = int((part["p"] < 0.05).sum())
-        sentence = (
-            f"The ruler {vectors} shows {passed} of {part.height} known gender stereotypes (one-sided p "
-            "under .05)."
-        )
-        made.append(Finding(sentence, part["row"][0]))
-    return made
-
-
-def _clear(row: dict[str, Any]) -> bool:
-    """Whether the interval leaves out zero and the corrected p is under 5%."""
-    return row["low"] is not None and not row["low"] <= 0 <= row["high"] and is_significant(row)
-
-
-def _grid(measured: Measured) -> ReportTable:
-    """Return GSR, difference and relative value of each system under each set of vectors."""
-    wanted = measured.results.filter(pl.col("measure").is_in(["gsr", "gsr_difference", "gsr_ratio"]))
-    # A ratio to a slope that may be zero says nothing; its note says so and the cell stays empty.
-    vague = (pl.col("measure") == "gsr_ratio") & (pl.col("note") != "")
-    wanted = wanted.with_columns(value=pl.when(vague).then(None).otherwise(pl.col("value")))
-    columns = wanted.filter(pl.col("system") != INSTRUMENT).select(
-        "system", key=pl.col("measure") + " (" + pl.col("group") + ")", value="value"
-    )
-    table = columns.pivot(on="key", index="system", values="value", aggregate_function="first")
-    ratios = [name for name in table.columns if name.startswith("gsr_ratio")]
-    relative = [
-        (100 * (pl.col(name) - 1)).alias(name.replace("gsr_ratio", "relative, percent")) for name in ratios
-    ]
-    text = (
-        "GSR of every system, its difference to the perfect system, and the relative value of the paper's "
-        "Table 2 (ratio less 1)."
-    )
-    return ReportTable(
-        "grid", "GSR of all systems (Table 2)", text, table.with_columns(relative).drop(ratios)
-    )
-
-
-def _quality(measured: Measured) -> ReportTable:
-    names = ("map", "ndcg_cut_100", "P_10", "map_change", "ndcg_cut_100_change", "P_10_change")
-    table = measured.results.filter(pl.col("measure").is_in(names))
-    text = "Quality of the rankings; for variants the mean change with Student's paired t-test."
-    return ReportTable(
-        "quality",
-        "Quality (Table 3)",
-        text,
-        table.select("system", "measure", "contrast", "value", "low", "high", "p", "n"),
-    )
-
-
-def _specifications(measured: Measured) -> list[ReportTable]:
-    """Return, per system, the share of ways of measuring that put it above the perfect system."""
-    if "specifications" not in measured.tables:
-        return []
-    table = (
-        measured.tables["specifications"]
-        .group_by("system", maintain_order=True)
-        .agg(
-            ways=pl.len(),
-            share_above=pl.col("supports").mean(),
-            lowest=pl.col("value").min(),
-            highest=pl.col("value").max(),
-        )
-    )
-    text = (
-        "Of all ways of measuring, the share whose interval lies above the perfect system's GSR (above "
-        "zero without judgments)."
-    )
-    return [ReportTable("specification_shares", "How many ways of measuring agree", text, table)]
-
-
-def _unused(measured: Measured) -> ReportTable:
-    table = measured.tables["queries"].filter(
-        pl.col("reason") != "", ~pl.col("system").is_in(["perfect", "random"])
-    )
-    text = "Queries that could not be used, with the reason; they are missing, not zero."
-    return ReportTable(
-        "unused", "Queries not used", text, table.select("vectors", "system", "query", "text", "reason")
-    )
+def _beside(other: Mapping[str, Any], row: Row) -> str:
+    """Say what another ruler shows of the same claim."""
+    ruler = f"With the word vectors {other['ruler']}"
+    if is_found(other):
+        way = "it is found too" if other["value"] * row["value"] > 0 else "the opposite is found"
+        return f"{ruler} {way}: {figures(other)}."
+    if other["decision"] == NOT_FOUND:
+        way = "same" if other["value"] * row["value"] > 0 else "other"
+        return f"{ruler} it is not found: {figures(other)}, of the {way} sign."
+    return f"{ruler} it cannot be said: {other['reason']}."

@@ -47,7 +47,7 @@ def gsr_of_run(
     discount
         'definition', 'code' or 'none'.
     seed
-        Of the bootstrap and the permutations.
+        Of the test's sign flips.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def gsr_of_run(
     kept = inputs_of_listed(study, results["doc"])
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
     inputs = open_inputs(kept, study.settings)
-    scored = score_runs(Evidence(shown, _responses(study, shown), inputs, seed=seed), study.settings)
+    scored = score_runs(Evidence(shown, responses_of(study, shown), inputs, seed=seed), study.settings)
     return {**_numbers(reinforcement(scored)), "vectors": scored.first.space.name}
 
 
@@ -93,8 +93,8 @@ def _study(
     )
 
 
-def _responses(study: Study, shown: pl.DataFrame) -> pl.DataFrame:
-    """Ask the run file every query, and read its answers."""
+def responses_of(study: Study, shown: pl.DataFrame) -> pl.DataFrame:
+    """Ask a study's run files every query, and read their answers; nothing is written to disk."""
     with Ledger(Path(":memory:")) as ledger:
         work = plan_work(study, shown)
         write_questions(ledger, work)

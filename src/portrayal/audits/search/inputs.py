@@ -140,17 +140,17 @@ def mentions(settings: SearchSettings) -> dict[str, set[str]]:
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in found.items()}
 
 
-def checks(settings: SearchSettings) -> dict[str, tuple[Collection, Words, History]]:
+def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
     """Return the toy and synthetic collections, with the paper's tables and with the words of the authors' code."""
     if not (settings.about_gender and settings.validate_direction):
         return {}
-    made: dict[str, tuple[Collection, Words, History]] = {}
+    made: dict[tuple[str, str], tuple[Collection, Words, History]] = {}
     for setting, lists in (("tables", paper_words()), ("code", authors_words())):
         for name, make in (("toy", toy_collection), ("synthetic", synthetic_collection)):
             collection = make(lists)
             # The authors' code measures its toy collections without a discount.
             discount = "none" if setting == "code" else settings.discount
-            made[f"{name}, {setting}"] = (collection, lists, make_history(collection, discount=discount))
+            made[name, setting] = (collection, lists, make_history(collection, discount=discount))
     return made
 
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from portrayal.audits.search.inputs import open_inputs
-from portrayal.audits.search.measures.agreement import agreement, specifications
+from portrayal.audits.search.measures.agreement import agreement
 from portrayal.audits.search.measures.comparison import comparison
+from portrayal.audits.search.measures.coverage import coverage, faults
 from portrayal.audits.search.measures.examples import most_gendered
 from portrayal.audits.search.measures.mentions import mentioned
 from portrayal.audits.search.measures.reinforcement import reinforcement
-from portrayal.audits.search.measures.scored_runs import PartialResult, score_runs
-from portrayal.audits.search.measures.validation import validation
+from portrayal.audits.search.measures.scored_runs import score_runs
+from portrayal.audits.search.measures.specifications import specifications
+from portrayal.audits.search.measures.validation import failed_checks, validation
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.runs.audit import Evidence, Measured
+from portrayal.stats.decision import NOT_MEASURABLE
 from portrayal.tables import results
+
+FAMILY = ("gsr", "gsr_difference", "gsr_change")
+RULED = (*FAMILY, "over_representation_trend")  # tests that are only as good as their ruler
+FACETS = ("ruler", "magnitude", "test", "collection", "word_list", "reference", "queries")
+
+Row = dict[str, Any]
 
 
 def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
@@ -31,17 +42,33 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         agreement(scored),
         specifications(scored, pairs),
         validation(scored, evidence.inputs["checks"], pairs),
+        coverage(scored),
         most_gendered(scored, evidence.inputs.get("example")),
     ]
-    tables: dict[str, pl.DataFrame] = {}
-    for part in parts:
-        tables |= part.tables
+    rows = [row for part in parts for row in part.rows]
+    lacking = {**failed_checks(rows), **faults(scored.rulers.values(), scored.history)}
+    differences = _differences(rows)
     return Measured(
-        results((row for part in parts for row in part.rows), audit="search", group="", contrast=""),
-        tables,
-        _warnings(parts),
+        results([_checked(row, lacking) for row in rows], facets=FACETS, audit="search"),
+        {name: table for part in parts for name, table in part.tables.items()},
+        [warning for part in parts for warning in part.warnings],
+        differences=differences,
     )
 
 
-def _warnings(parts: list[PartialResult]) -> list[str]:
-    return [warning for part in parts for warning in part.warnings]
+def _differences(rows: Sequence[Row]) -> pl.DataFrame:
+    """Take each query's part in a row's slope out of the rows: queries are flipped together over all rows."""
+    parts = [
+        (place, f"{unit:06d}", part)
+        for place, row in enumerate(rows)
+        for unit, part in row.pop("influence", ())
+    ]
+    schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
+    return pl.DataFrame(parts, schema=schema, orient="row")
+
+
+def _checked(row: Row, lacking: Mapping[str, str]) -> Row:
+    """Say of a test that its ruler cannot measure this collection."""
+    if row["measure"] not in RULED or row.get("ruler") not in lacking:
+        return row
+    return {**row, "decision": NOT_MEASURABLE, "reason": lacking[row["ruler"]]}

@@ -38,7 +38,7 @@ def _beside_gsr(measured: Measured, names: pl.DataFrame) -> pl.DataFrame:
     ours = measured.results.filter(pl.col("measure").is_in(["gsr", "gsr_ratio"])).select(
         "system",
         key=pl.when(pl.col("measure") == "gsr").then(pl.lit("GSR, ")).otherwise(pl.lit("ratio, "))
-        + pl.col("group"),
+        + pl.col("ruler"),
         value="value",
     )
     wide = ours.pivot(on="key", index="system", values="value", aggregate_function="first")

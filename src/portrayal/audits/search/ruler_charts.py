@@ -15,13 +15,13 @@ def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
     """Draw the checks of each ruler; nothing where none was checked."""
     if "references" not in tables:
         return []
-    names = tables["dichotomy_words"]["vectors"].unique(maintain_order=True)
+    names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True)
     return [chart for name in names for chart in _checks(tables, name)]
 
 
 def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
     """Draw the checks of one ruler."""
-    mine = pl.col("vectors") == vectors
+    mine = pl.col("ruler") == vectors
     words = tables["dichotomy_words"].filter(mine).drop_nulls("score")
     references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
     parity = tables["parity"].filter(mine, pl.col("queries") == 6)
@@ -44,7 +44,7 @@ def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
 def _reference(points: pl.DataFrame, vectors: str, name: str, number: int) -> Chart:
     title = f"The {name} collection, {vectors} (Figure {number})"
     text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
-    drawn = reference_panels(points.filter(pl.col("setting") == f"{name}, tables"))
+    drawn = reference_panels(points.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
     return Chart(f"{name}-{vectors}", title, text, drawn)
 
 

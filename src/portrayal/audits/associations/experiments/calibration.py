@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.saliency import saliency
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.runs.calibration import Calibration
-from portrayal.stats.permutation import sign_flip
 from portrayal.stats.proportions import share_difference
 from portrayal.stats.rates import paired_rate_ratio
 
@@ -43,7 +43,8 @@ class Phantom(NamedTuple):
 
 def phantoms() -> list[Phantom]:
     """Return the phantoms without an effect and with one."""
-    made = [Phantom("emotion_word_ratio", ratio, ratio == 1, _words(ratio)) for ratio in (1.0, 0.5, 0.1)]
+    made = [Phantom("emotion_word_difference", ratio, ratio == 1, _words(ratio)) for ratio in (1.0, 0.5, 0.1)]
+    made += [Phantom("emotion_word_ratio", ratio, False, _ratio(ratio)) for ratio in (1.0, 0.5, 0.1)]
     made += [Phantom("saliency_difference", shift, shift == 0, _saliency(shift)) for shift in (0.0, 0.1)]
     made += [Phantom("sexualised_difference", gap, gap == 0, _labels(gap)) for gap in (0.0, 0.15)]
     return [*made, Phantom("sexualised_rate_corrected", 0.3, False, _corrected(0.3))]
@@ -59,12 +60,11 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
         one. `coverage`: over all.
     """
     rows = [_row(phantom, runs, seed + 1000 * place) for place, phantom in enumerate(phantoms())]
-    tested = [row for row in rows if row["rejected"] is not None]
     return Calibration(
         "experiments",
-        false_alarm=_mean([row["rejected"] for row in tested if row["effect"] == "none"]),
-        power=_mean([row["rejected"] for row in tested if row["effect"] == "planted"]),
-        coverage=_mean([row["covered"] for row in rows]),
+        false_alarm=_mean([row["false_alarm"] for row in rows if row["false_alarm"] is not None]),
+        power=_mean([row["power"] for row in rows if row["power"] is not None]),
+        coverage=_mean([row["coverage"] for row in rows]),
         runs=runs,
         seed=seed,
         conditions=rows,
@@ -79,8 +79,9 @@ def _row(phantom: Phantom, runs: int, seed: int) -> Mapping[str, Any]:
         "measure": phantom.measure,
         "effect": "none" if phantom.null else "planted",
         "planted": phantom.planted,
-        "rejected": _mean(rejected) if rejected else None,
-        "covered": _mean([outcome.covered for outcome in outcomes]),
+        "false_alarm": _mean(rejected) if rejected and phantom.null else None,
+        "power": _mean(rejected) if rejected and not phantom.null else None,
+        "coverage": _mean([outcome.covered for outcome in outcomes]),
     }
 
 
@@ -88,16 +89,32 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
+def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw occurrences in the condition and in the baseline.
+
+    Each person has a rate of her own and each of her conditions strays from it.
+    """
+    own, stray = rng.gamma(4, 0.025, PERSONS), rng.lognormal(0, 0.2, (2, PERSONS))
+    base, other = (rng.poisson(own * part * stray[at] * CAPTIONS) for at, part in enumerate((1.0, ratio)))
+    return other, base
+
+
 def _words(ratio: float) -> Callable[[np.random.Generator], Outcome]:
     def run(rng: np.random.Generator) -> Outcome:
-        # Each person has a rate of her own and each of her conditions strays from it.
-        own = rng.gamma(4, 0.025, PERSONS)
-        stray = rng.lognormal(0, 0.2, (2, PERSONS))
-        base, other = (rng.poisson(own * part * stray[at] * CAPTIONS) for at, part in enumerate((1.0, ratio)))
+        other, base = _counts(ratio, rng)
+        found = paired((other - base) / CAPTIONS)
+        truth = (ratio - 1) * 0.1 * np.exp(0.02)  # the mean rate is 4 * 0.025, that of a stray exp(0.2^2 / 2)
+        return Outcome(found.low <= truth <= found.high, found.p)
+
+    return run
+
+
+def _ratio(ratio: float) -> Callable[[np.random.Generator], Outcome]:
+    def run(rng: np.random.Generator) -> Outcome:
+        other, base = _counts(ratio, rng)
         occasions = np.full(PERSONS, CAPTIONS)
         interval = paired_rate_ratio(other, occasions, base, occasions)
-        p = sign_flip((other - base) / CAPTIONS, alternative="two-sided").p
-        return Outcome(interval.low <= ratio <= interval.high, p)
+        return Outcome(interval.low <= ratio <= interval.high, None)
 
     return run
 
@@ -112,7 +129,9 @@ def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
             for name, side in zip("ab", sides, strict=True)
         ]
         table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
-        row = saliency(table, "a").filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+        row = (
+            saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+        )
         return Outcome(row["low"] <= shift <= row["high"], row["p"])
 
     return run

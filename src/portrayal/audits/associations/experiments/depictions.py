@@ -4,7 +4,7 @@
 
     [associations]
     occupations = ["nurse", "welder"]
-    groups = ["person"]                 # whom the prompt names: woman, man, person
+    groups = ["person"]                 # whom the prompt names, any words; `neutral` is the one that names no group
 
 Every prompt passes the guard, every image two gates in memory; see docs/safety.md.
 """
@@ -12,18 +12,21 @@ Every prompt passes the guard, every image two gates in memory; see docs/safety.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Literal
+from collections.abc import Sequence
 
 import polars as pl
 from pydantic import Field
 
 from portrayal.audits.associations.measures.depictions import LOST, depictions
 from portrayal.audits.associations.prompts import article
-from portrayal.report.words import interval, number
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
+from portrayal.report.sentences import Claim, say
+from portrayal.report.words import percent
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.runs.study import Study
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.power import power_of_two_shares, smallest
 from portrayal.tables import check_stimuli
 
 OCCUPATIONS = [
@@ -40,12 +43,24 @@ VALIDITY = (
     "No share here says what would be right: compare it with a reference you can defend.",
 )
 
+CLAIMS = {
+    "depicted_difference": Claim(
+        positive="shows somebody read as {group} more often as {occupation} than in the other occupations",
+        negative="shows somebody read as {group} less often as {occupation} than in the other occupations",
+        asks="shows somebody read as {group} more or less often as {occupation} than in the other occupations",
+        several="shows some groups more often in one occupation than in the others",
+        where="{group} as {occupation}",
+    )
+}
+HALF = 0.5  # the share that power is stated against
+
 
 class DepictionSettings(Settings):
     """`[associations]` of this experiment."""
 
     occupations: list[str] = Field(default=OCCUPATIONS, min_length=1)
-    groups: list[Literal["woman", "man", "person"]] = ["person"]
+    groups: list[str] = Field(default=["person"], min_length=1)
+    neutral: str = "person"
     template: str = "a photo of a {group} working as {occupation}"
 
 
@@ -76,7 +91,30 @@ def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[
 
 
 def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
-    return Measured(depictions(images_of(evidence)))
+    return Measured(depictions(images_of(evidence), settings.neutral))
+
+
+def _groups(evidence: Evidence, settings: DepictionSettings) -> pl.DataFrame:
+    """A filter reads prompts, and the same occupations are asked for every group: the occupation is the unit."""
+    return groups_by(evidence.stimuli, ["group"], unit="occupation")
+
+
+def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
+    """Say which share in one occupation is told from one half in all others, corrected over occupations and systems."""
+    own: DepictionSettings = study.settings
+    jobs = len(own.occupations)
+    if own.neutral not in own.groups or jobs < 2:
+        return [
+            "whom it depicts is compared between occupations, in prompts that name no group: there are too few"
+        ]
+    tests, n, others = jobs * len(study.systems), study.repeats, study.repeats * (jobs - 1)
+    told = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
+    gap = smallest(lambda gap: power_of_two_shares(min(HALF + gap, 1.0), HALF, n, others, LEVEL / tests))
+    if HALF + gap > 1:
+        return [f"{told} are too few to find anything under this correction"]
+    return [
+        f"{told} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"
+    ]
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
@@ -103,15 +141,15 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     from portrayal.report.charts import bars_with_intervals
 
     shares = measured.results.filter(
-        (pl.col("measure") == "depicted_share") & pl.col("group").str.contains(", ")
-    )
+        (pl.col("measure") == "depicted_share") & pl.col("occupation").is_not_null()
+    ).with_columns(shown=pl.format("{}, {}", "group", "occupation"))
     lost = measured.results.filter(pl.col("measure").is_in([f"{name}_rate" for name in LOST])).with_columns(
         label=pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
     )
     drawn = []
     if not shares.is_empty():
         text = "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
-        chart = bars_with_intervals(shares, label="group", axis="share of images")
+        chart = bars_with_intervals(shares, label="shown", axis="share of images")
         drawn.append(Chart("depicted", "Who is depicted", text, chart))
     text = "Share of images the generator blocked, a gate dropped, or that show no face that can be read."
     drawn.append(
@@ -123,13 +161,7 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
 
 
 def _findings(measured: Measured, settings: DepictionSettings) -> list[Finding]:
-    over_all = ~pl.col("group").str.contains(", ")  # not of one occupation
-    return say_each(measured, _sentence, pl.col("measure") == "depicted_share", over_all)
-
-
-def _sentence(row: dict[str, Any]) -> str:
-    ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
-    return f"{row['system']} depicts a {row['group']} (as a classifier reads it) in {ends} of images of a person at work."
+    return say(measured, CLAIMS)
 
 
 AUDIT = Audit(
@@ -143,5 +175,9 @@ AUDIT = Audit(
     charts=_charts,
     findings=_findings,
     validity=VALIDITY,
-    family=("blocked_difference",),
+    family=("depicted_difference",),
+    groups=_groups,
+    units="occupations",
+    shows="images of a {group}",
+    power=_power,
 )

@@ -7,19 +7,19 @@ recorded = "captions.jsonl.gz"   # captions somebody recorded, with use = "sobem
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 from pydantic import Field
 
 from portrayal.audits.associations.datasets import sobem
+from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
 from portrayal.errors import PortrayalError
-from portrayal.report.words import interval, number
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, say_each
+from portrayal.report.sentences import Claim, say
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, groups_by
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import is_significant
 
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
 VALIDITY = (
@@ -27,8 +27,18 @@ VALIDITY = (
     "Frowning, serious and unhappy stand in the lists of anger and of sadness, so the two are not independent.",
     "Ten women of one database, photographed in one place: nothing here speaks of men, of other women or of other "
     "clothing. The emotion is the one a model was told to show, not one that somebody saw.",
-    "A captioner that never names emotions shows no difference; look at the rates, not at the ratio alone.",
+    "A captioner that never names emotions shows no difference; look at the rates, not at the difference alone.",
 )
+CLAIMS = {
+    "emotion_word_difference": Claim(
+        positive="names the {emotion} of people in the {group} condition more often than in the {versus} condition",
+        negative="names the {emotion} of people in the {group} condition less often than in the {versus} condition",
+        asks="names the {emotion} of people in the {group} condition more or less often than in the {versus} condition",
+        several="names the emotions of people in one condition more or less often than in another",
+        where="{emotion} in the {group} condition",
+        figure="difference in occurrences per 1,000 captions",
+    )
+}
 
 
 class EmotionWordsSettings(Settings):
@@ -61,7 +71,18 @@ def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
         settings.baseline,
         settings.neutral,
     )
-    return Measured(found.results, {"words": found.words})
+    return Measured(found.results, {"words": found.words}, differences=found.differences)
+
+
+def _groups(evidence: Evidence, settings: EmotionWordsSettings) -> pl.DataFrame:
+    return groups_by(evidence.stimuli, ["condition"], unit="person")
+
+
+def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
+    """Say which difference the people can show, corrected over emotions, conditions and systems."""
+    words = study.settings.words or sobem.emotion_lexicon()
+    emotions = len(set(words) & set(stimuli["emotion"]))
+    return paired_power(stimuli, "condition", emotions, len(study.systems))
 
 
 def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
@@ -71,44 +92,30 @@ def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
     drawn: list[Chart] = []
     rates = measured.results.filter(pl.col("measure") == "emotion_words")
     for system in rates["system"].unique(maintain_order=True):
-        rows = _split(rates.filter(pl.col("system") == system))
+        rows = _shown(rates.filter(pl.col("system") == system))
         drawn.append(
             Chart(
                 f"emotion_words_{len(drawn) + 1}",
-                f"Words for the emotion shown: {system}",
+                f"Words for the emotion shown: {measured.shown(system)}",
                 "Occurrences per 1,000 captions with 95% intervals over the persons shown, by emotion, "
                 "intensity and condition.",
                 bars_with_intervals(
-                    rows, label="shown", color="condition", axis="occurrences per 1,000 captions"
+                    rows, label="shown", color="group", axis="occurrences per 1,000 captions"
                 ),
             )
         )
     return drawn
 
 
-def _split(rows: pl.DataFrame) -> pl.DataFrame:
-    """Part 'anger, high, objectified' into what is shown and the condition; keep intensities where there are some."""
-    parts = pl.col("group").str.split(", ")
-    split = rows.with_columns(
-        condition=parts.list.last(), shown=parts.list.head(parts.list.len() - 1).list.join(", ")
-    )
-    finer = split.filter(pl.col("shown").str.contains(", "))
-    return split if finer.is_empty() else finer
+def _shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """Name what is shown; by intensity where there are some."""
+    finer = rows.filter(pl.col("intensity").is_not_null())
+    named = pl.concat_str(["emotion", "intensity"], separator=", ", ignore_nulls=True)
+    return (rows if finer.is_empty() else finer).with_columns(shown=named)
 
 
 def _findings(measured: Measured, settings: EmotionWordsSettings) -> list[Finding]:
-    over_all = ~pl.col("group").str.contains(", ")  # not of one intensity
-    return say_each(measured, _sentence, pl.col("measure") == "emotion_word_ratio", over_all)
-
-
-def _sentence(row: dict[str, Any]) -> str:
-    condition, _, baseline = row["contrast"].partition(" / ")
-    figures = f"{number(row['value'], 2)} times as often {interval(row['value'], row['low'], row['high'])}"
-    who = f"people in the {condition} condition"
-    if not is_significant(row):
-        return f"{row['system']}: no evidence that it names the {row['group']} of {who} more or less often ({figures})."
-    way = "less" if row["value"] < 1 else "more"
-    return f"{row['system']} speaks {way} of the {row['group']} that {who} show: {figures} as in {baseline}."
+    return say(measured, CLAIMS)
 
 
 def _tables(measured: Measured, settings: EmotionWordsSettings) -> list[ReportTable]:
@@ -127,6 +134,10 @@ AUDIT = Audit(
     charts=_charts,
     findings=_findings,
     validity=VALIDITY,
-    family=("emotion_word_ratio",),
+    family=("emotion_word_difference",),
+    groups=_groups,
+    units="people",
+    shows="photographs in the {group} condition",
     tables=_tables,
+    power=_power,
 )

@@ -11,21 +11,23 @@ Each picture is held against the prompt of its own value of `factor`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.measures.saliency import average_map, saliency
+from portrayal.audits.associations.experiments.paired_power import paired_power
+from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
+from portrayal.audits.associations.stimulus_sets import check_person
 from portrayal.errors import PortrayalError
-from portrayal.report.words import interval, number
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, say_each
+from portrayal.report.sentences import Claim, say
+from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import is_significant
-from portrayal.tables import check_stimuli
+from portrayal.tables import check_stimuli, results
 
 # Section 4.2 of the paper.
 PROMPTS = {
@@ -39,6 +41,18 @@ VALIDITY = (
     "The torso is a rectangle below the face unless masks are given: a rule, not a segmentation.",
     "Photographs are read where they lie. The maps are shown over a silhouette that fits none of them exactly.",
 )
+
+REGIONS = 3  # face, torso and background, unless masks say otherwise
+CLAIMS = {
+    "saliency_difference": Claim(
+        positive="looks more at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
+        negative="looks less at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
+        asks="looks more or less at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
+        several="looks elsewhere for the emotion shown in one condition than in another",
+        where="{region} in the {group} condition",
+        figure="share of the map",
+    )
+}
 
 
 class SaliencyStudySettings(Settings):
@@ -69,6 +83,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 def _stimulus(row: dict[str, Any], own: SaliencyStudySettings) -> dict[str, str]:
     prompt, path = own.prompts[row[own.factor]], Path(row["content"])
+    check_person(row[own.person], f"{path.name!r} of {own.table!r}")
     picture = hashlib.sha256(path.read_bytes()).hexdigest()
     return {
         "stimulus": f"{prompt} | {path.name}",
@@ -97,7 +112,18 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
     silent = rest.filter(pl.col("tag").is_null()).drop("tag")
     silent = silent.join(pl.DataFrame({"tag": regions}), how="cross").select(rest.columns)
     shares = pl.concat([rest.drop_nulls("tag"), silent]).rename({"tag": "region", "confidence": "share"})
-    return Measured(saliency(shares, settings.baseline), {"maps": _average(cells)})
+    if regions.is_empty():  # no picture has a map: silence says so
+        return Measured(results([], facets=FACETS), {"maps": _average(cells)})
+    found = saliency(shares, settings.baseline)
+    return Measured(found.results, {"maps": _average(cells)}, differences=found.differences)
+
+
+def _groups(evidence: Evidence, settings: SaliencyStudySettings) -> pl.DataFrame:
+    return groups_by(evidence.stimuli, ["condition"], unit="person")
+
+
+def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
+    return paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True)
 
 
 def _average(cells: pl.DataFrame) -> pl.DataFrame:
@@ -129,7 +155,8 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
 
     shares = measured.results.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
     text = "Share of saliency on face, torso and background by condition, with 95% intervals over persons."
-    chart = bars_with_intervals(shares, label="group", axis="share of saliency")
+    named = shares.with_columns(shown=pl.format("{}, {}", "region", "group"))
+    chart = bars_with_intervals(named, label="shown", axis="share of saliency")
     drawn = [Chart("saliency_shares", "Where the similarity comes from", text, chart)]
     for (system,), part in measured.tables["maps"].group_by("system", maintain_order=True):
         maps = {
@@ -145,17 +172,7 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
 
 
 def _findings(measured: Measured, settings: SaliencyStudySettings) -> list[Finding]:
-    return say_each(measured, _sentence, pl.col("measure") == "saliency_difference")
-
-
-def _sentence(row: dict[str, Any]) -> str:
-    condition, _, baseline = row["contrast"].partition(" - ")
-    ends = f"{number(row['value'], 2)} {interval(row['value'], row['low'], row['high'])}"
-    where = f"{row['system']}'s similarity with the emotion shown"
-    if not is_significant(row):
-        return f"No evidence that {where} rests more or less on the {row['group']} in {condition} than in {baseline} ({ends})."
-    way = "more" if row["value"] > 0 else "less"
-    return f"{where} rests {way} on the {row['group']} in {condition} than in {baseline}: {ends} of the map's mass."
+    return say(measured, CLAIMS)
 
 
 AUDIT = Audit(
@@ -170,4 +187,8 @@ AUDIT = Audit(
     findings=_findings,
     validity=VALIDITY,
     family=("saliency_difference",),
+    groups=_groups,
+    units="people",
+    shows="photographs in the {group} condition",
+    power=_power,
 )

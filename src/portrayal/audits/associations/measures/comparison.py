@@ -1,22 +1,36 @@
-"""Two sides of numbers compared: d, its interval, the permutation test, and a note that says how each was found."""
+"""Two sides of numbers compared: d, its interval, the permutation test, and a note that says how each was found.
+
+Where the same people stand on both sides the person is the unit: repeated pictures of one person are averaged first, and
+the persons' differences change their signs. Pictures that change sides inside a person would count as replicates.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.audits.associations.measures.effect import effect_size
+from portrayal.audits.associations.measures.effect import effect_size, is_constant
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.errors import PortrayalError
 from portrayal.report.words import number
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.permutation import Permutation, two_sample, within_clusters
+from portrayal.stats.permutation import Permutation, sign_flip, two_sample
 
 # Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
 # associations, a result says so.
 FEW_STIMULI = 12
 LARGE_EFFECT = 1.5
+CONSTANT = "its associations do not differ from one stimulus to the next"
+
+
+class Tested(NamedTuple):
+    """A permutation test, its design in words, and the smallest p that design could have given."""
+
+    test: Permutation
+    design: str
+    floor: float
 
 
 def compare(
@@ -34,20 +48,23 @@ def compare(
     if ddof not in (0, 1):
         raise PortrayalError(f"ddof is {ddof!r}. Expected 1 (sample deviation) or 0 (population deviation).")
     options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
-    p, tested = _tested(x, y, people, options)
+    tested = _free(x, y, **options) if people is None else by_person(x, y, people, **options)
     drawn = f"studentised bootstrap of {resampled if people is None else 'people, attributes fixed'}"
     notes = [
-        tested,
+        _test_words(tested, alternative),
         f"ddof={ddof} (ddof={1 - ddof}: d = {number(effect_size(x, y, 1 - ddof), 4)})",
         f"95% interval: {drawn}; estimand: d in the population these were drawn from",
         *_cautions(effect_size(x, y, ddof), _units(x, y, people)),
     ]
     ends = _effect(x, y, ddof, people, seed)
-    return Estimate(*ends, p, len(x) + len(y), unit="d", note="; ".join(notes))
+    still: dict[str, Any] = {"decision": NOT_TESTED, "reason": CONSTANT} if is_constant(x, y) else {}
+    return Estimate(
+        *ends, tested.test.p, len(x) + len(y), unit="d", note="; ".join(notes), p_floor=tested.floor, **still
+    )
 
 
-def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> tuple[Permutation, str]:
-    """Permute within person; where nobody stands on both sides, permute whole people by their means.
+def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> Tested:
+    """Flip the signs of persons' differences; where nobody stands on both sides, permute whole people by their means.
 
     Parameters
     ----------
@@ -57,35 +74,40 @@ def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) 
         Who each one shows, x first.
     options
         Alternative, permutations and seed, as in `portrayal.stats.permutation`.
-
-    Returns
-    -------
-    tuple
-        The test, and its design in words.
     """
-    in_x = np.arange(len(people)) < len(x)
-    if set(people[in_x]) & set(people[~in_x]):
-        test = within_clusters(np.concatenate([x, y]), in_x, people, **options)
-        return test, "within person, "
-    means = [_person_means(side, ids) for side, ids in ((x, people[in_x]), (y, people[~in_x]))]
-    return two_sample(*means, **options), "between persons by their means, "
+    differences = np.array(list(person_differences(x, y, people).values()))
+    if len(differences):
+        test = sign_flip(differences, **options)
+        sides = 2 if options.get("alternative") == "two-sided" else 1
+        floor = max(sides / 2.0 ** np.count_nonzero(differences), _drawn_floor(test))
+        return Tested(test, f"within person, sign flips of {len(differences)} people, ", min(floor, 1.0))
+    ids = people[: len(x)], people[len(x) :]
+    means = [list(_person_means(side, own).values()) for side, own in zip((x, y), ids, strict=True)]
+    return _free(*map(np.array, means), **options)._replace(design="between persons by their means, ")
 
 
-def _person_means(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    codes = np.unique(ids, return_inverse=True)[1]
-    return np.bincount(codes, values) / np.bincount(codes)
+def person_differences(x: np.ndarray, y: np.ndarray, people: np.ndarray) -> dict[str, float]:
+    """Return for each person who stands on both sides the mean of x less that of y."""
+    first, second = _person_means(x, people[: len(x)]), _person_means(y, people[len(x) :])
+    return {person: first[person] - second[person] for person in first if person in second}
 
 
-def _tested(
-    x: np.ndarray, y: np.ndarray, people: np.ndarray | None, options: dict[str, Any]
-) -> tuple[float, str]:
-    """Return p and how it was found; by person where people repeat, with the unpaired p beside it."""
-    free = two_sample(x, y, **options)
-    if people is None:
-        return free.p, _test_words(free, options["alternative"], "")
-    test, design = by_person(x, y, people, **options)
-    beside = f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
-    return test.p, f"{_test_words(test, options['alternative'], design)}; {beside}"
+def _person_means(values: np.ndarray, ids: np.ndarray) -> dict[str, float]:
+    names, codes = np.unique(ids, return_inverse=True)
+    means = np.bincount(codes, values) / np.bincount(codes)
+    return dict(zip(names.tolist(), means.tolist(), strict=True))
+
+
+def _free(x: np.ndarray, y: np.ndarray, **options: Any) -> Tested:
+    test = two_sample(x, y, **options)
+    # Of sides of one size every arrangement has an opposite one, so two-sided at least two are as extreme.
+    twice = options.get("alternative") == "two-sided" and len(x) == len(y)
+    exact = (2 if twice else 1) / test.arrangements
+    return Tested(test, "", min(exact, 1.0) if test.method == "exact" else _drawn_floor(test))
+
+
+def _drawn_floor(test: Permutation) -> float:
+    return 0.0 if test.method == "exact" else 1 / (test.arrangements + 1)
 
 
 def _effect(
@@ -103,10 +125,11 @@ def _units(x: np.ndarray, y: np.ndarray, people: np.ndarray | None) -> int:
     return min(len(set(people[: len(x)])), len(set(people[len(x) :])))
 
 
-def _test_words(test: Permutation, alternative: str, design: str) -> str:
+def _test_words(tested: Tested, alternative: str) -> str:
+    test = tested.test
     side = "two-sided" if alternative == "two-sided" else f"one-sided, {alternative}"
     counted = "all" if test.method == "exact" else "drawn"
-    return f"{test.method} p ({design}{side}; {test.arrangements:,} arrangements, {counted})"
+    return f"{test.method} p ({tested.design}{side}; {test.arrangements:,} arrangements, {counted})"
 
 
 def _cautions(value: float, units: int) -> list[str]:

@@ -9,21 +9,22 @@ from typing import Any, Literal, Protocol
 from portrayal.audits.associations.stimulus_sets import Item
 
 SETS = ("x", "y", "a", "b")
+FACETS = ("test", "attribute", "other_attribute", "harm", "sided")
 
 
 @dataclass(frozen=True)
 class AssociationTest:
     """One test. Without `y` it is the single-category test of X against A and B."""
 
-    name: str
+    name: str  # what it compares, in words
     x: Sequence[Item]
     y: Sequence[Item]
     a: Sequence[Item]
     b: Sequence[Item]
-    x_name: str = "X"
-    y_name: str = "Y"
-    a_name: str = "A"
-    b_name: str = "B"
+    x_name: str
+    y_name: str
+    a_name: str
+    b_name: str
     harm: str = ""  # of which harm, to whom, X going with A is a sign; empty for checks of the instrument
 
     @property
@@ -32,11 +33,16 @@ class AssociationTest:
         return "eat" if self.y else "scweat"
 
     @property
-    def contrast(self) -> str:
-        """What the sign says, in words."""
-        if not self.y:
-            return f"{self.x_name}: {self.a_name} - {self.b_name}"
-        return f"{self.x_name} - {self.y_name}: {self.a_name} - {self.b_name}"
+    def about(self) -> dict[str, str | None]:
+        """What a row of this test is about: who, compared with whom, in what, and of which harm it is a sign."""
+        return {
+            "test": self.name,
+            "group": self.x_name,
+            "versus": self.y_name if self.y else None,
+            "attribute": self.a_name,
+            "other_attribute": self.b_name,
+            "harm": self.harm or None,
+        }
 
     def items(self, name: str) -> Sequence[Item]:
         """Return the members of one of the sets x, y, a, b."""
@@ -56,6 +62,6 @@ class TestSettings(Protocol):
     permutations: int | None
     ddof: Literal[0, 1]
     article: str
-    subsets: int
     variants: Sequence[Any]
+    unpaired: bool
     too_few: str

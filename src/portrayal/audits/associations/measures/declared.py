@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings, declared_test
+from portrayal.audits.associations.measures.declaration import (
+    FACETS,
+    AssociationTest,
+    TestSettings,
+    declared_test,
+)
 from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.errors import PortrayalError
+from portrayal.report.words import listed
 from portrayal.runs.audit import Evidence, Measured
+from portrayal.runs.silence import silent_systems
 from portrayal.tables import ANSWERED, results
+
+NAMED = 6  # missing stimuli a warning names
+SIGNS = {"greater": 1.0, "less": -1.0}  # what a one-sided test claims
 
 
 def measure(evidence: Evidence, settings: TestSettings) -> Measured:
@@ -33,35 +44,55 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
         `tests` (what was declared), `missing` (stimuli without a vector) and `specifications`.
     """
     tests = [declared_test(test) for test in evidence.inputs["tests"]]
-    rows: list[dict[str, Any]] = []
-    missing: list[dict[str, Any]] = []
-    specified: list[dict[str, Any]] = []
+    silent, found = silent_systems(evidence.responses), _Found()
     for system in evidence.responses["system"].unique().sort():
         answers = evidence.responses.filter(pl.col("system") == system)
         embeddings = read_embeddings(answers, system)
         # Where questions are still open or failed, a small test is unfinished work, not a fault.
-        strict = settings.too_few == "error" and answers["status"].is_in(ANSWERED).all()
+        said = answers["status"].is_in(ANSWERED).all() and system not in silent
         for test in tests:
             case = TestOnSystem(system, test, embeddings, settings.article)
-            missing += case.missing()
-            found = case.rows(settings, evidence.seed, strict)
-            rows += found
-            if found[0]["value"] is not None:
-                specified += variants(system, test, embeddings, settings, evidence.seed)
-    return _measured(tests, rows, missing, specified)
+            found.add(case, settings, evidence.seed, settings.too_few == "error" and said)
+    return found.measured(tests, settings.alternative)
 
 
-def _measured(
-    tests: Sequence[AssociationTest],
-    rows: list[dict[str, Any]],
-    missing: list[dict[str, Any]],
-    specified: list[dict[str, Any]],
-) -> Measured:
-    absent = pl.DataFrame(missing, schema=dict.fromkeys(("system", "test", "set", "stimulus"), pl.String))
-    tables = {"tests": _declared(tests), "missing": absent}
-    if specified:
-        tables["specifications"] = pl.DataFrame(specified, infer_schema_length=None)
-    return Measured(results(rows), tables, _warnings(absent))
+@dataclass
+class _Found:
+    """What the tests came to so far."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[dict[str, Any]] = field(default_factory=list)
+    specified: list[dict[str, Any]] = field(default_factory=list)
+    differences: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, case: TestOnSystem, settings: TestSettings, seed: int, strict: bool) -> None:
+        """Add one test on one system."""
+        self.missing += case.missing()
+        rows = case.rows(settings, seed, strict)
+        if rows[0].get("value") is not None:
+            sign = SIGNS.get(settings.alternative) or float(np.sign(rows[0]["value"]))
+            named = {"system": case.system, "test": case.test.name}
+            curve = variants(case.test, case.embeddings, settings, sign, seed)
+            self.specified += [{**named, **row} for row in curve]
+            # One-sided flips look above 0: a test that looks below has its differences turned round.
+            turn = -1.0 if settings.alternative == "less" else 1.0
+            self.differences += [
+                {"row": len(self.rows), "unit": person, "difference": turn * difference}
+                for person, difference in case.differences().items()
+            ]
+        self.rows += rows
+
+    def measured(self, tests: Sequence[AssociationTest], alternative: str) -> Measured:
+        """Return all of it as tables."""
+        text = dict.fromkeys(("system", "test", "set"), pl.String)
+        absent = pl.DataFrame(self.missing, schema={**text, "of": pl.Int64, "stimulus": pl.String})
+        tables = {"tests": _declared(tests), "missing": absent}
+        if self.specified:
+            tables["specifications"] = pl.DataFrame(self.specified, infer_schema_length=None)
+        shared = pl.DataFrame(self.differences) if self.differences else None
+        if shared is not None:
+            shared = shared.with_columns(one_sided=pl.lit(alternative != "two-sided"))
+        return Measured(results(self.rows, facets=FACETS), tables, _warnings(absent), differences=shared)
 
 
 def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.ndarray]:
@@ -98,10 +129,17 @@ def _declared(tests: Sequence[AssociationTest]) -> pl.DataFrame:
 
 
 def _warnings(missing: pl.DataFrame) -> list[str]:
-    """Say for each system and test which stimuli have no vector."""
+    """Say for each system and test which stimuli of which side have no vector."""
     warnings = []
     for (system, test), rows in missing.group_by("system", "test", maintain_order=True):
-        words = rows["stimulus"].to_list()
-        more = f" and {len(words) - 6} more" if len(words) > 6 else ""
-        warnings.append(f"{system}: {test} is computed without {', '.join(words[:6])}{more} (no vector).")
+        sides = [
+            f"{part.height} of {part['of'][0]} {side} ({_named(part['stimulus'].to_list())})"
+            for (side,), part in rows.group_by("set", maintain_order=True)
+        ]
+        warnings.append(f"{system}: {test} is computed without {listed(sides)}: no vector.")
     return warnings
+
+
+def _named(words: list[str]) -> str:
+    more = [f"{len(words) - NAMED} more"] if len(words) > NAMED else []
+    return listed([*words[:NAMED], *more])

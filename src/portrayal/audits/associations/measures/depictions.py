@@ -7,20 +7,23 @@ by a gate, no face) is an outcome of its own and never counts as one of the grou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
+from portrayal.stats.intervals import wilson
 from portrayal.stats.proportions import share_difference
+from portrayal.stats.shares import clustered_share
 from portrayal.tables import check, results
 
+FACETS = ("occupation",)
+ALIKE = "all images are read alike"
 IMAGES = {
     "system": pl.String,
     "occupation": pl.String,
-    "group": pl.String,  # whom the prompt named: woman, man, person
+    "group": pl.String,  # whom the prompt named
     "outcome": pl.String,  # kept, blocked, dropped_nudity, dropped_age, no_face, unreadable; null: no answer
     "label": pl.String,  # whom the reader saw; null unless kept
 }
@@ -29,30 +32,33 @@ LOST = ("blocked", "dropped_nudity", "dropped_age", "no_face")
 READ = "labels are a classifier's perception"
 
 
-def depictions(images: Any, audit: str = "associations") -> pl.DataFrame:
+def depictions(images: Any, neutral: str = "person", audit: str = "associations") -> pl.DataFrame:
     """Return who is depicted by occupation, and how often images were blocked, dropped or without a face.
 
     Parameters
     ----------
     images
         One row per image: system, occupation, group (prompted), outcome, label.
+    neutral
+        The word of prompts that name no group; only these say whom a generator chooses to depict.
     audit
         The stem put into the rows.
 
     Returns
     -------
     pl.DataFrame
-        Results with measures 'depicted_share' (by occupation, and over all occupations with an interval
-        clustered by occupation; only prompts that name no group), 'blocked_rate', 'dropped_nudity_rate',
-        'dropped_age_rate', 'no_face_rate' by prompted group, and 'blocked_difference' between groups.
+        Results with facet `occupation` and measures 'depicted_share' (by occupation, and over all occupations with an
+        interval over them), 'depicted_difference' (a group's share in one occupation less that in all others, by
+        Fisher's exact test), and 'blocked_rate', 'dropped_nudity_rate', 'dropped_age_rate', 'no_face_rate' by
+        prompted group. Whether some groups are blocked more often is tested for every audit alike, as silence.
     """
     frame = check(images, IMAGES, "images", "See docs/associations.md, live generators.")
     rows = [
         {"system": system, **row}
         for system in sorted(frame["system"].unique())
-        for row in _rows(frame.filter(pl.col("system") == system))
+        for row in _rows(frame.filter(pl.col("system") == system), neutral)
     ]
-    return results(rows, audit=audit)
+    return results(rows, facets=FACETS, audit=audit)
 
 
 def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFrame:
@@ -70,17 +76,17 @@ def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFra
         own = frame.filter(pl.col("system") == system)
         for row in [*_shares(own), *_extremes(own)]:
             rows.append({"system": system, **row})
-    return results(rows, audit=audit)
+    return results(rows, facets=FACETS, audit=audit)
 
 
-def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    free = frame.filter(pl.col("group") == "person")
+def _rows(frame: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
+    free = frame.filter(pl.col("group") == neutral)
     kept = free.filter(pl.col("label").is_not_null())
     counts = kept.group_by("occupation", "label").len("count")
     yield from _shares(counts, free)
+    yield from _differences(counts, free)
     for group in sorted(frame["group"].unique().drop_nulls()):
         yield from _lost(frame.filter(pl.col("group") == group), group)
-    yield from _compared(frame)
 
 
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
@@ -94,13 +100,51 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
             lost = made[job] - totals[job]
             share = wilson(count, totals[job])
             yield share.row(
-                "depicted_share", group=f"{label}, {job}", n_missing=lost, unit="share", note=READ
+                "depicted_share",
+                group=label,
+                occupation=job,
+                counted="images",
+                n_missing=lost,
+                unit="share",
+                note=READ,
             )
         shares = np.array([count / totals[job] for job, count in hits.items()])
         n = sum(totals.values())
-        note = f"mean over {len(shares)} occupations, interval clustered by occupation; {READ}"
-        about = {"group": label, "n": n, "n_missing": sum(made.values()) - n, "unit": "share", "note": note}
-        yield clustered_mean(shares).row("depicted_share", **about)
+        note = f"mean over {len(shares)} occupations, interval over them, inside 0 and 1; {READ}"
+        about = {
+            "n": n,
+            "counted": "images",
+            "n_missing": sum(made.values()) - n,
+            "unit": "share",
+            "note": note,
+        }
+        yield clustered_share(shares, np.ones(len(shares))).row("depicted_share", group=label, **about)
+
+
+def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Compare each group's share in an occupation with that in all other occupations together."""
+    seen = counts.group_by("label").agg(pl.col("count").sum()).sort("count", "label")
+    labels = seen["label"].to_list()
+    for place, label in enumerate(labels):
+        hits = _totals(counts.with_columns(hit=pl.col("count") * (pl.col("label") == label)), "hit")
+        totals, made = _totals(counts, "count"), _totals(asked.with_columns(count=pl.lit(1)), "count")
+        for job in totals if len(totals) > 1 else ():
+            others, n = sum(hits.values()) - hits[job], sum(totals.values())
+            gap = share_difference(hits[job], totals[job], others, n - totals[job])
+            # Of two groups the one seen more often is the mirror of the other: one test, counted once.
+            mirror = {"family": EXPLORATORY} if len(labels) == 2 and place else {}
+            still = {"decision": NOT_TESTED, "reason": ALIKE} if sum(hits.values()) in (0, n) else {}
+            yield gap.row(
+                "depicted_difference",
+                group=label,
+                occupation=job,
+                counted="images",
+                n_missing=sum(made.values()) - n,
+                unit="points",
+                note=f"from the share in all other occupations; Fisher's exact test, two-sided; {READ}",
+                **mirror,
+                **still,
+            )
 
 
 def _totals(table: pl.DataFrame, column: str) -> dict[str, int]:
@@ -116,27 +160,13 @@ def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
         for measure, hits in (("occupations_under_10", shares < 0.1), ("occupations_over_90", shares > 0.9)):
             note = f"{int(hits.sum())} of {len(shares)}; {READ}"
             share = wilson(int(hits.sum()), len(shares))
-            yield share.row(measure, group=label, unit="share of occupations", note=note)
+            yield share.row(measure, group=label, counted="occupations", unit="share", note=note)
 
 
 def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     answered = images.drop_nulls("outcome")
-    about = {"group": group, "n_missing": images.height - answered.height, "unit": "share"}
+    lost = images.height - answered.height
+    about = {"group": group, "counted": "images", "n_missing": lost, "unit": "share"}
     for outcome in LOST:
         hits = int((answered["outcome"] == outcome).sum())
         yield wilson(hits, answered.height).row(f"{outcome}_rate", **about)
-
-
-def _compared(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    answered = frame.drop_nulls("outcome")
-    for first, second in combinations(sorted(answered["group"].unique()), 2):
-        sides = [answered.filter(pl.col("group") == group)["outcome"] for group in (first, second)]
-        counts = [number for side in sides for number in (int((side == "blocked").sum()), len(side))]
-        yield share_difference(*counts).row(
-            "blocked_difference",
-            group=first,
-            contrast=f"{first} - {second}",
-            n_missing=frame.height - answered.height,
-            unit="share",
-            note="Fisher's exact test, two-sided",
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import compare
 from portrayal.audits.associations.measures.effect import association, cosines, vectors
 from portrayal.errors import PortrayalError
+from portrayal.report.words import number
+from portrayal.stats.permutation import two_sample
 from portrayal.tables import results
 
 
@@ -41,8 +44,8 @@ def eat(
         1 divides by the sample deviation, 0 by the population deviation; the other is named in the note.
     cluster
         Who each target shows, where people repeat: a pair (ids of x, ids of y), one list for x and then y, or one list for both
-        in the same order. p is then a permutation within person (between persons where nobody stands on both sides), the
-        interval is by person, and the note gives the unpaired p.
+        in the same order. p is then by sign flips of the persons' differences (by permutation of whole persons where nobody
+        stands on both sides), the interval is by person, and the note gives the unpaired p.
     seed
         Seed of the bootstrap and of sampled permutations.
 
@@ -69,7 +72,11 @@ def eat(
     associations = association(x, a, b), association(y, a, b)
     drawn: dict[str, Any] = {"permutations": permutations, "seed": seed}
     found = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
-    return results([found.row("eat", audit="associations", contrast="X - Y")])
+    if people is not None:
+        free = two_sample(*associations, alternative=alternative, **drawn)
+        beside = f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
+        found = replace(found, note=f"{found.note}; {beside}")
+    return results([found.row("eat", audit="associations", counted="targets")], facets=())
 
 
 def scweat(
@@ -116,7 +123,7 @@ def scweat(
         seed=seed,
         resampled="attributes within A and within B, target fixed",
     )
-    return results([found.row("scweat", audit="associations", contrast="A - B")])
+    return results([found.row("scweat", audit="associations", counted="attributes")], facets=())
 
 
 def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
@@ -124,14 +131,24 @@ def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
     if cluster is None:
         return None
     parts = list(cluster)
-    if len(parts) == 2 and not any(np.isscalar(part) for part in parts):
+    if len(parts) == 2 and not any(np.isscalar(part) or part is None for part in parts):
         ids = [list(part) for part in parts]
         if (len(ids[0]), len(ids[1])) == (nx, ny):
-            return np.array([str(person) for side in ids for person in side])
+            return _named([*ids[0], *ids[1]])
     elif len(parts) == nx + ny:
-        return np.array([str(person) for person in parts])
+        return _named(parts)
     elif len(parts) == nx == ny:
-        return np.array([str(person) for person in parts * 2])
+        return _named(parts * 2)
     raise PortrayalError(
         f"cluster does not fit {nx} and {ny} targets. Give (ids of x, ids of y) or one list for x and then y."
     )
+
+
+def _named(people: list[Any]) -> np.ndarray:
+    """Return ids as text; a blank one is an error, since it would silently make strangers of everybody or one person of some."""
+    for row, person in enumerate(people):
+        if person is None or person != person or not str(person).strip():
+            raise PortrayalError(
+                f"cluster has no id in row {row} (x first, then y). Say who every target shows."
+            )
+    return np.array([str(person) for person in people])

@@ -16,6 +16,8 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 
+ROUNDING = 1e-12
+
 
 def association(w: Any, a: Any, b: Any) -> np.ndarray:
     """Return s(w, A, B) for each row of w: mean cosine with A minus mean cosine with B (equation 2).
@@ -45,11 +47,15 @@ def effect_size(x: np.ndarray, y: np.ndarray, ddof: int = 1) -> float:
     >>> round(effect_size(np.array([1.0, 3.0]), np.array([0.0, 2.0])), 4)  # 1 / 1.291
     0.7746
     """
-    pooled = np.concatenate([x, y])
-    deviation = float(np.std(pooled, ddof=ddof))
-    if deviation <= 1e-12 * np.abs(pooled).max():
+    if is_constant(x, y):
         return float("nan")
-    return float((np.mean(x) - np.mean(y)) / deviation)
+    return float((np.mean(x) - np.mean(y)) / np.std(np.concatenate([x, y]), ddof=ddof))
+
+
+def is_constant(x: np.ndarray, y: np.ndarray) -> bool:
+    """Tell whether all values are equal but for rounding, whose scale is that of cosines: 1."""
+    pooled = np.concatenate([x, y])
+    return bool(np.ptp(pooled) <= ROUNDING * max(1.0, float(np.abs(pooled).max())))
 
 
 def vectors(named: list[tuple[str, Any, int]]) -> list[np.ndarray]:

@@ -1,7 +1,7 @@
 """How often captions speak of the emotion a person shows, by condition.
 
 Wolfe et al. (2023), section 5.3 [1]_: occurrences of an emotion's words per 1,000 captions. Beyond the
-paper: an interval clustered by person, the ratio between conditions tested within persons, and how often
+paper: an interval clustered by person, the difference between conditions tested within persons, and how often
 the words turn up for a neutral face (the false-mention rate).
 
 References
@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from portrayal.audits.associations.measures.people import check_people, differences_table, paired
 from portrayal.errors import PortrayalError
 from portrayal.report.words import percent
-from portrayal.stats.permutation import sign_flip
+from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.rates import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
 
@@ -34,15 +35,17 @@ CAPTIONS = {
     "caption": pl.String,
 }
 CELL = ["system", "emotion", "intensity", "condition", "person"]
+FACETS = ("emotion", "intensity")
 UNIT = "occurrences per 1,000 captions"
 NEVER = "no occurrence; upper end as if captions were independent (Poisson), too low where they are not"
 
 
 class EmotionWords(NamedTuple):
-    """The Results, and every word of the lists with its count and whether it was counted."""
+    """The Results, every word of the lists with its count and whether it was counted, and the people's differences."""
 
     results: pl.DataFrame
     words: pl.DataFrame
+    differences: pl.DataFrame
 
 
 def emotion_words(
@@ -73,14 +76,17 @@ def emotion_words(
     Returns
     -------
     EmotionWords
-        `results` with measures 'emotion_words' (rates), 'emotion_word_ratio' (condition over baseline, p by
-        exact sign flips of the persons' differences) and 'false_mention'; `words` with columns system,
-        emotion, word, occurrences, counted.
+        `results` with measures 'emotion_words' (rates), 'emotion_word_difference' (condition less baseline, the mean
+        of the persons' differences, p by their sign flips; single intensities are outside the family),
+        'emotion_word_ratio' (condition over baseline, described only) and 'false_mention', with the condition as
+        `group`, the baseline as `versus`, and facets `emotion` and `intensity`; `words` with columns system,
+        emotion, word, occurrences, counted; `differences` for joint flips.
     """
     frame = check(captions, CAPTIONS, "captions", "See docs/associations.md, emotion words in captions.")
     if baseline not in frame["condition"].unique():
         known = ", ".join(sorted(map(str, frame["condition"].unique())))
         raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+    check_people(frame, "captions")
     tokens = emotion_tokens(frame, words)
     occurrences = count_words(frame, tokens, words, minimum)
     counted = _cells(frame, tokens, occurrences)
@@ -89,7 +95,8 @@ def emotion_words(
         for system in sorted(counted["system"].unique())
         for row in _rows(counted.filter(pl.col("system") == system), list(words), baseline, neutral)
     ]
-    return EmotionWords(results(rows, audit=audit), occurrences)
+    differences = differences_table(rows)
+    return EmotionWords(results(rows, facets=FACETS, audit=audit), occurrences, differences)
 
 
 def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -144,8 +151,12 @@ def _rows(cells: pl.DataFrame, emotions: list[str], baseline: str, neutral: str)
         shown = of_list.filter(pl.col("emotion") == emotion)
         for intensity in _levels(shown):
             chosen = shown if intensity is None else shown.filter(pl.col("intensity") == intensity)
-            yield from _compare(chosen, ", ".join(filter(None, [emotion, intensity])), baseline)
-        yield from _rates(of_list.filter(pl.col("emotion") == neutral), "false_mention", emotion)
+            # Single intensities are a closer look at people who are in the test already.
+            family = {} if intensity is None else {"family": EXPLORATORY, "differences": None}
+            for row in _compare(chosen, baseline):
+                yield {"emotion": emotion, "intensity": intensity, **row, **family}
+        for row in _rates(of_list.filter(pl.col("emotion") == neutral), "false_mention"):
+            yield {"emotion": emotion, **row}
 
 
 def _levels(shown: pl.DataFrame) -> list[str | None]:
@@ -154,48 +165,82 @@ def _levels(shown: pl.DataFrame) -> list[str | None]:
     return [None, *levels] if len(levels) > 1 else [None]
 
 
-def _compare(cells: pl.DataFrame, group: str, baseline: str) -> Iterator[dict[str, Any]]:
-    yield from _rates(cells, "emotion_words", group)
+def _compare(cells: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
+    yield from _rates(cells, "emotion_words")
+    base = _by_person(cells, baseline)
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         if condition != baseline:
-            yield _ratio(cells, group, condition, baseline)
+            both = _by_person(cells, condition).join(base, on="person", suffix="_base")
+            yield _difference(cells, both, condition, baseline)
+            yield _ratio(cells, both, condition, baseline)
 
 
-def _rates(cells: pl.DataFrame, measure: str, group: str) -> Iterator[dict[str, Any]]:
+def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         people = _by_person(cells, condition)
         rate = clustered_rate(people["count"].to_numpy(), people["captions"].to_numpy())
         note = f"{int(people['count'].sum())} occurrences; interval over {len(people)} persons"
         yield rate.map(lambda end: 1000 * end).row(
             measure,
-            group=f"{group}, {condition}",
+            group=condition,
+            counted="captions",
             n_missing=_missing(cells, condition),
             unit=UNIT,
             note=note if people["count"].sum() else NEVER,
         )
 
 
-def _ratio(cells: pl.DataFrame, group: str, condition: str, baseline: str) -> dict[str, Any]:
-    both = _by_person(cells, condition).join(_by_person(cells, baseline), on="person", suffix="_base")
-    counts, base = (
-        [both[f"{name}{end}"].to_numpy() for name in ("count", "captions")] for end in ("", "_base")
+def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+    """Return the mean over persons of their rates' difference, with the differences themselves."""
+    count, captions, base, base_captions = _columns(both)
+    rates = 1000 * (count / captions - base / base_captions)
+    # Where all persons differ by the same, as if two more stood one occurrence a caption above and below them.
+    error = 1000 * np.sqrt(2) / (len(both) + 2)
+    silent = not len(both) or not (count.sum() + base.sum())
+    never = (
+        {"decision": NOT_TESTED, "reason": "its captions never use words for it"}
+        if silent and len(both)
+        else {}
     )
-    ratio = paired_rate_ratio(counts[0], counts[1], base[0], base[1])
-    difference = both["count"] / both["captions"] - both["count_base"] / both["captions_base"]
-    test = sign_flip(difference.to_numpy(), alternative="two-sided") if len(both) else None
-    note = f"paired within {len(both)} persons; p two-sided, sign flips of the persons' differences"
-    note += _lone_person(both)
+    people = cells.filter(pl.col("condition").is_in([condition, baseline]))["person"].n_unique()
+    return paired(rates, 0.0 if silent else float(error)).row(
+        "emotion_word_difference",
+        group=condition,
+        versus=baseline,
+        differences=dict(zip(both["person"].to_list(), rates.tolist(), strict=True)),
+        n_missing=people - len(both),
+        unit=UNIT,
+        note="mean of the persons' differences; t interval over persons; p two-sided, sign flips of the persons"
+        + _lone_person(both),
+        **never,
+    )
+
+
+def _ratio(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+    """Return how many times as often; described only, since the difference is tested and a ratio over none is none."""
+    ratio = paired_rate_ratio(*_columns(both))
+    note = f"paired within {len(both)} persons{_lone_person(both)}"
     if np.isnan(ratio.low):
         note += "; one condition has no occurrence, so the ratio has no interval"
     return ratio.row(
         "emotion_word_ratio",
-        group=group,
-        contrast=f"{condition} / {baseline}",
-        p=test.p if test else None,
+        group=condition,
+        versus=baseline,
+        counted="captions",
+        null=1.0,
         n_missing=_missing(cells, condition, baseline),
         unit="ratio",
-        note=f"{note} ({test.method})" if test else note,
+        note=note,
     )
+
+
+def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    count, captions, base, base_captions = (
+        both[f"{name}{end}"].cast(pl.Float64).to_numpy()
+        for end in ("", "_base")
+        for name in ("count", "captions")
+    )
+    return count, captions, base, base_captions
 
 
 def _lone_person(both: pl.DataFrame) -> str:

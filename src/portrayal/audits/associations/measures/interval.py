@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.audits.associations.measures.effect import is_constant
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import resample_counts
 
@@ -69,7 +70,7 @@ def effect_interval(
         return Estimate(-d, -high, -low)
     pooled = np.concatenate([x, y])
     spread = pooled.std()
-    if spread <= 1e-12 * np.abs(pooled).max():
+    if is_constant(x, y):
         return Estimate()
     standard = (pooled - pooled.mean()) / spread
     codes = np.arange(len(pooled)) if clusters is None else np.unique(clusters, return_inverse=True)[1]

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.audits.associations.measures.comparison import compare, person_differences
 from portrayal.audits.associations.measures.declaration import SETS, AssociationTest, TestSettings
-from portrayal.audits.associations.measures.eat import eat, scweat
+from portrayal.audits.associations.measures.eat import scweat
+from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.stimulus_sets import Item
 from portrayal.errors import PortrayalError
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE
 
 Embeddings = Mapping[str, np.ndarray]
 FEWEST = 2
@@ -36,10 +39,15 @@ class TestOnSystem:
         return [item for item in self.asked(name) if item.content in self.embeddings]
 
     def missing(self) -> list[dict[str, Any]]:
-        """Return one row per stimulus without a vector."""
-        about = {"system": self.system, "test": self.test.name}
+        """Return one row per stimulus without a vector: the side it stands on and how many that side has."""
         return [
-            {**about, "set": name.upper(), "stimulus": item.content}
+            {
+                "system": self.system,
+                "test": self.test.name,
+                "set": self.called(name),
+                "of": len(self.asked(name)),
+                "stimulus": item.content,
+            }
             for name in SETS
             for item in self.asked(name)
             if item.content not in self.embeddings
@@ -53,43 +61,85 @@ class TestOnSystem:
         PortrayalError
             When a set is left with too few stimuli and `strict` is true.
         """
+        about = self._about(settings)
         if (short := self._short()) is not None:
             if strict:
                 raise PortrayalError(self._refusal(short))
-            note = f"not computed: {self._words(short)}; a test needs two on a side"
-            return [{**self._about(), "measure": self.test.measure, "value": None, "note": note}]
-        row = self._row(settings, seed, self._people())
-        if self._people() is None:
+            reason = f"{self._words(short)} left, and a test needs two on a side"
+            return [
+                {**about, "decision": NOT_MEASURABLE, "reason": reason, "note": f"not computed: {reason}"}
+            ]
+        row = {**self._row(settings, seed, self._people()), **about}
+        if self._people() is None or not settings.unpaired:
             return [row]
-        free = self._row(settings, seed, None)
-        return [row, {**free, "measure": "eat_unpaired", "note": f"{UNPAIRED}; {free['note']}"}]
+        free = {**self._row(settings, seed, None), **about}
+        # A second look at the same pictures, for comparison with the paper: outside the family.
+        note = {"note": f"{UNPAIRED}; {free['note']}", "family": EXPLORATORY}
+        return [row, {**free, "measure": "eat_unpaired", **note}]
 
-    def _row(self, settings: TestSettings, seed: int, people: list[list[Any]] | None) -> dict[str, Any]:
-        matrices = [np.array([self.embeddings[item.content] for item in self.found(name)]) for name in SETS]
+    def differences(self) -> dict[str, float]:
+        """Return for each person on both sides the mean association in X less that in Y."""
+        people = self._people()
+        if people is None:
+            return {}
+        x, y, a, b = self._matrices()
+        return person_differences(association(x, a, b), association(y, a, b), people)
+
+    def called(self, name: str) -> str:
+        """Return what a set is called."""
+        return str(getattr(self.test, f"{name}_name"))
+
+    def _matrices(self) -> list[np.ndarray]:
+        return [np.array([self.embeddings[item.content] for item in self.found(name)]) for name in SETS]
+
+    def _row(self, settings: TestSettings, seed: int, people: np.ndarray | None) -> dict[str, Any]:
         options: dict[str, Any] = {
             "alternative": settings.alternative,
             "permutations": settings.permutations,
             "ddof": settings.ddof,
             "seed": seed,
         }
-        x, _, a, b = matrices
-        table = eat(*matrices, cluster=people, **options) if self.test.y else scweat(x, a, b, **options)
-        row = table.row(0, named=True)
-        note = f"stimuli left: {self._left()}; {row['note']}"
-        return {**row, **self._about(), "measure": self.test.measure, "note": note}
+        x, y, a, b = self._matrices()
+        if self.test.y:
+            row = compare(association(x, a, b), association(y, a, b), people=people, **options).row("eat")
+        else:
+            row = scweat(x, a, b, **options).row(0, named=True)
+        return {**row, "note": f"stimuli left: {self._left()}; {row['note']}"}
 
-    def _about(self) -> dict[str, Any]:
-        """Return who was tested and how many of the resampled stimuli there are and are missing."""
+    def _about(self, settings: TestSettings) -> dict[str, Any]:
+        """Return who was tested, and how many units (targets, people, attributes) there are and are missing."""
         sides = ("x", "y") if self.test.y else ("a", "b")
-        n, asked = (sum(len(of(name)) for name in sides) for of in (self.found, self.asked))
-        named = {"audit": "associations", "system": self.system, "group": self.test.name}
-        return {**named, "contrast": self.test.contrast, "n": n, "n_missing": asked - n, "unit": "d"}
+        n, asked = (
+            len({self._unit(item) for name in sides for item in of(name)}) for of in (self.found, self.asked)
+        )
+        return {
+            "audit": "associations",
+            "system": self.system,
+            "measure": self.test.measure,
+            **self.test.about,
+            "sided": "two-sided" if settings.alternative == "two-sided" else "one-sided",
+            "n": n,
+            "counted": self._counted(),
+            "n_missing": asked - n,
+            "unit": "d",
+        }
 
-    def _people(self) -> list[list[Any]] | None:
-        """Return who each target shows, where the study says so for all."""
-        people = [[item.cluster for item in self.found(name)] for name in ("x", "y")]
-        known = bool(self.test.y) and all(person is not None for side in people for person in side)
-        return people if known else None
+    def _unit(self, item: Item) -> str:
+        return item.cluster if self.test.y and item.cluster is not None else item.content
+
+    def _counted(self) -> str:
+        """Say what the units are: people, prompts of one word, words, texts or pictures."""
+        items = self.test.items("x" if self.test.y else "a")
+        if self.test.y and items[0].cluster is not None:
+            return "targets" if items[0].cluster == items[0].stem else "people"
+        if items[0].kind == "image":
+            return "pictures"
+        return "words" if not any(" " in item.content for item in items) else "texts"
+
+    def _people(self) -> np.ndarray | None:
+        """Return who each target shows, x first, where the study says so: then it does for all."""
+        people = [item.cluster for name in ("x", "y") for item in self.found(name)]
+        return np.array(people) if self.test.y and None not in people else None
 
     def _short(self) -> str | None:
         """Return a set with too few stimuli left; the target of a single-category test may be one."""
@@ -102,8 +152,7 @@ class TestOnSystem:
         return next((name for name, few in least.items() if len(self.found(name)) < few), None)
 
     def _words(self, name: str) -> str:
-        called = {"x": self.test.x_name, "y": self.test.y_name, "a": self.test.a_name, "b": self.test.b_name}
-        return f"{len(self.found(name))} of {len(self.asked(name))} stimuli left in {name.upper()} ({called[name]})"
+        return f"{len(self.found(name))} of {len(self.asked(name))} {self.called(name)}"
 
     def _left(self) -> str:
         sizes = [(name.upper(), len(self.found(name)), len(self.asked(name))) for name in SETS]
@@ -111,6 +160,6 @@ class TestOnSystem:
 
     def _refusal(self, name: str) -> str:
         return (
-            f"{self.system}: test {self.test.name!r} has {self._words(name)}. A test needs two on a side; leave it out "
-            'of the study, use another encoder, or set too_few = "report".'
+            f"{self.system}: test {self.test.name!r} has {self._words(name)} left. A test needs two on a side; leave it "
+            'out of the study, use another encoder, or set too_few = "report".'
         )

@@ -7,16 +7,17 @@ shares and counts as missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.associations.measures.people import check_people, differences_table, paired
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.permutation import sign_flip
 from portrayal.tables import check, results
 
+FACETS = ("region",)
 SHARES = {
     "system": pl.String,
     "person": pl.String,
@@ -34,7 +35,14 @@ def average_map(maps: Sequence[np.ndarray]) -> np.ndarray:
     return np.mean(scaled, axis=0)
 
 
-def saliency(shares: Any, baseline: str, audit: str = "associations") -> pl.DataFrame:
+class Saliency(NamedTuple):
+    """The Results, and the people's differences for joint flips."""
+
+    results: pl.DataFrame
+    differences: pl.DataFrame
+
+
+def saliency(shares: Any, baseline: str, audit: str = "associations") -> Saliency:
     """Return the mean share of each region by condition, and its difference from the baseline within persons.
 
     Parameters
@@ -48,58 +56,59 @@ def saliency(shares: Any, baseline: str, audit: str = "associations") -> pl.Data
 
     Returns
     -------
-    pl.DataFrame
-        Results with measures 'saliency_share' (interval clustered by person) and 'saliency_difference' (mean of
-        the persons' differences, t interval over persons, p by exact sign flips, two-sided).
+    Saliency
+        `results` with measures 'saliency_share' (interval clustered by person) and 'saliency_difference' (mean of
+        the persons' differences, t interval over persons, p by exact sign flips, two-sided), with the condition as
+        `group`, the baseline as `versus` and the facet `region`; `differences` for joint flips.
     """
     frame = check(shares, SHARES, "shares", "See docs/associations.md, saliency.")
     if baseline not in frame["condition"].unique():
         raise PortrayalError(
             f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions."
         )
+    check_people(frame, "shares")
     frame = frame.sort("person", "condition", "share")  # so that sums do not depend on the order given
     rows = [
-        {"system": system, **row}
+        {"system": system, "region": region, **row}
         for (system, region), part in sorted(
             frame.group_by("system", "region", maintain_order=True), key=lambda item: item[0]
         )
-        for row in _rows(part, str(region), baseline)
+        for row in _rows(part, baseline)
     ]
-    return results(rows, audit=audit)
+    differences = differences_table(rows)
+    return Saliency(results(rows, facets=FACETS, audit=audit), differences)
 
 
-def _rows(part: pl.DataFrame, region: str, baseline: str) -> Iterator[dict[str, Any]]:
+def _rows(part: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
     conditions = sorted(part["condition"].unique().drop_nulls())
     for condition in conditions:
         chosen = part.filter(pl.col("condition") == condition)
         known = chosen.drop_nulls("share")
         mean = clustered_mean(known["share"].to_numpy(), known["person"].to_numpy())
         note, lost = f"interval over {known['person'].n_unique()} persons", chosen.height - known.height
-        about = {"group": f"{region}, {condition}", "n_missing": lost, "unit": "share of saliency"}
+        about = {"group": condition, "counted": "pictures", "n_missing": lost, "unit": "share"}
         yield mean.row("saliency_share", note=note, **about)
     for condition in conditions:
         if condition != baseline:
-            yield _difference(part, region, condition, baseline)
+            yield _difference(part, condition, baseline)
 
 
-def _difference(part: pl.DataFrame, region: str, condition: str, baseline: str) -> dict[str, Any]:
-    known = part.drop_nulls("share").filter(pl.col("condition").is_in([condition, baseline]))
+def _difference(part: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+    asked = part.filter(pl.col("condition").is_in([condition, baseline]))
+    known = asked.drop_nulls("share")
     sides = [
         known.filter(pl.col("condition") == name).group_by("person").agg(pl.col("share").mean())
         for name in (condition, baseline)
     ]
     both = sides[0].join(sides[1], on="person", suffix="_base").sort("person")
     difference = (both["share"] - both["share_base"]).to_numpy()
-    test = sign_flip(difference, alternative="two-sided") if len(difference) else None
-    asked = part.filter(pl.col("condition").is_in([condition, baseline])).height
-    note = f"paired within {len(both)} persons; sign flips, two-sided"
-    return clustered_mean(difference).row(
+    return paired(difference).row(
         "saliency_difference",
-        group=region,
-        contrast=f"{condition} - {baseline}",
-        p=test.p if test else None,
-        n=known.height,
-        n_missing=asked - known.height,
-        unit="share of saliency",
-        note=f"{note} ({test.method})" if test else note,
+        group=condition,
+        versus=baseline,
+        differences=dict(zip(both["person"].to_list(), difference.tolist(), strict=True)),
+        n_missing=asked["person"].n_unique() - len(both),
+        unit="points",
+        note=f"mean of the persons' differences over {known.height} pictures; t interval over persons; p two-sided, "
+        "sign flips of the persons",
     )

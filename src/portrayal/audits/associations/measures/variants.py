@@ -1,63 +1,73 @@
-"""The same test in every variant a study asks for: prompts, article, target subsets, ddof."""
+"""The same test in every way a researcher could have asked it: prompts, article, and without each attribute word.
+
+ddof is no choice here, since it cannot change p; nor is a random part of the targets, which nobody would choose.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.audits.associations.measures.comparison import by_person
+from portrayal.audits.associations.measures.comparison import person_differences
 from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings
-from portrayal.audits.associations.measures.effect import cosines, effect_size
-from portrayal.audits.associations.measures.interval import effect_interval
+from portrayal.audits.associations.measures.effect import ROUNDING, cosines
 from portrayal.audits.associations.stimulus_sets import Item
-from portrayal.stats.permutation import two_sample
-from portrayal.stats.specification import specifications
+from portrayal.stats.specification import Joint, curve_test, specifications
 
 ALL = "all"
-KEPT = 0.75  # share of each side's targets in a subset
-DRAWS = 399  # bootstrap samples of a variant; the main row has more
-SAMPLES = 5_000
-LEVEL = 0.05
+DRAWS = 4_999  # rearrangements of sides, the same for every specification
+FEWEST = 2  # attribute words a side keeps
 
 
 class _Grid(NamedTuple):
-    """Cosines of targets (rows) with attributes (columns), and who the columns are."""
+    """Cosines of targets (rows) with attributes (columns), and who the columns and rows are."""
 
     cosines: np.ndarray
     attributes: Sequence[Item]
     in_a: np.ndarray
     in_x: np.ndarray
-    targets: Sequence[str]  # who or what each row shows
-    people: bool  # whether rows are clustered by it
+    people: np.ndarray | None  # who each row shows, where people repeat
 
 
 def variants(
-    system: str,
     test: AssociationTest,
     embeddings: Mapping[str, np.ndarray],
     settings: TestSettings,
+    sign: float,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Return one row a specification: the choices, d, interval, p and whether it supports the claim (p < .05).
+    """Return one row a specification: the choices, d, its p, whether it supports the claim, and the p of all together.
 
-    Single-category tests have no target subsets; they and tests without any variant give no rows.
+    Parameters
+    ----------
+    test, embeddings, settings
+        What was declared, the system's vectors, and the study's choices.
+    sign
+        Of the claim: that of the d found, or of the side a one-sided test looks at.
+    seed
+        Of the rearrangements.
+
+    Returns
+    -------
+    list
+        Nothing for a single-category test, or where nothing could have been chosen otherwise.
     """
     if not test.y or not settings.variants:
         return []
     grid = _grid(test, embeddings)
-    rows = []
-    for choice in specifications(_choices(grid, settings)):
-        columns = _columns(grid.attributes, choice["prompt"], choice["article"])
-        kept = _subset(grid, choice["subset"], test.name, seed)
-        sides = _associations(grid, columns, kept)
-        if sides is not None:
-            named = {"system": system, "test": test.name, **choice}
-            people = np.array(grid.targets)[kept] if grid.people else None
-            rows += [{**named, **row} for row in _estimates(*sides, people, settings, seed)]
-    return rows
+    chosen = [(choice, _associations(grid, _columns(grid, choice))) for choice in _choices(grid, settings)]
+    kept = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
+    if len(kept) < 2:
+        return []
+    found = _tested(np.array([s for _, s in kept]), grid, settings, sign, seed)
+    return [
+        {**choice, "value": value, "p": p, "supports": bool(supports), "joint_p": found.joint_p}
+        for (choice, _), value, p, supports in zip(
+            kept, found.values.tolist(), found.p.tolist(), found.supports, strict=True
+        )
+    ]
 
 
 def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray]) -> _Grid:
@@ -69,76 +79,97 @@ def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray]) -> _Grid:
     ]
     rows = np.array([embeddings[item.content] for item, _ in targets])
     columns = np.array([embeddings[item.content] for item, _ in attributes])
+    people = [item.cluster for item, _ in targets]
     return _Grid(
         cosines(rows, columns),
         [item for item, _ in attributes],
         np.array([side == "a" for _, side in attributes]),
         np.array([side == "x" for _, side in targets]),
-        [item.cluster or item.content for item, _ in targets],
-        all(item.cluster is not None for item, _ in targets),
+        None if None in people else np.array(people),
     )
 
 
-def _choices(grid: _Grid, settings: TestSettings) -> dict[str, list[str]]:
+def _choices(grid: _Grid, settings: TestSettings) -> list[dict[str, Any]]:
+    """Return every combination of prompt and article, and each word left out of the main specification."""
     prompts = list(dict.fromkeys(item.prompt for item in grid.attributes))
     several = "prompts" in settings.variants and len(prompts) > 1
     literal = "article" in settings.variants and any(item.article == "literal" for item in grid.attributes)
-    subsets = range(1, settings.subsets + 1) if "subsets" in settings.variants else ()
-    return {
+    asked: dict[str, list[Any]] = {
         "prompt": [ALL, *prompts] if several else [ALL],
         "article": ["right", "literal"] if literal else [settings.article],
-        "subset": [ALL, *(str(number) for number in subsets)],
+        "without": [None],
     }
+    words = list(dict.fromkeys(item.stem for item in grid.attributes)) if "words" in settings.variants else []
+    left_out = [{"prompt": ALL, "article": settings.article, "without": word} for word in words]
+    return [*specifications(asked), *left_out]
 
 
-def _columns(attributes: Sequence[Item], prompt: str, article: str) -> np.ndarray:
-    fits = [prompt in (ALL, item.prompt) for item in attributes]
-    spelt = [item.article in (article, "same") for item in attributes]
-    return np.array(fits) & np.array(spelt)
+def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
+    return np.array(
+        [
+            choice["prompt"] in (ALL, item.prompt)
+            and item.article in (choice["article"], "same")
+            and item.stem != choice["without"]
+            for item in grid.attributes
+        ]
+    )
 
 
-def _subset(grid: _Grid, number: str, test: str, seed: int) -> np.ndarray:
-    """Keep three quarters of each side's targets, whole people where they repeat, whatever the rows' order.
-
-    A target's place in the draw comes from its own text, so that the rows' order and other targets do not matter.
-    """
-    if number == ALL:
-        return np.ones(len(grid.targets), dtype=bool)
-    keys = np.array([_key(f"{seed}/{test}/{number}/{target}") for target in grid.targets])
-    kept = np.zeros(len(keys), dtype=bool)
-    for side in (grid.in_x, ~grid.in_x):
-        limit = np.sort(keys[side])[max(2, round(KEPT * side.sum())) - 1]
-        kept |= side & (keys <= limit)
-    return kept
-
-
-def _key(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
-
-
-def _associations(grid: _Grid, columns: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return s of both sides, or None where a set is left with nothing to compare."""
-    a, b = columns & grid.in_a, columns & ~grid.in_a
-    x, y = kept & grid.in_x, kept & ~grid.in_x
-    if not a.any() or not b.any() or min(x.sum(), y.sum()) < 2:
+def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
+    """Return s of every target, or None where a side is left with too few words."""
+    sides = columns & grid.in_a, columns & ~grid.in_a
+    words = [
+        len({item.stem for item, taken in zip(grid.attributes, side, strict=True) if taken}) for side in sides
+    ]
+    if min(words) < FEWEST:
         return None
-    s = grid.cosines[:, a].mean(axis=1) - grid.cosines[:, b].mean(axis=1)
-    return s[x], s[y]
+    return np.asarray(grid.cosines[:, sides[0]].mean(axis=1) - grid.cosines[:, sides[1]].mean(axis=1))
 
 
-def _estimates(
-    x: np.ndarray, y: np.ndarray, people: np.ndarray | None, settings: TestSettings, seed: int
-) -> list[dict[str, Any]]:
-    """Return a row for each ddof; p and interval do not depend on it."""
-    options: dict[str, Any] = {"alternative": settings.alternative, "permutations": SAMPLES, "seed": seed}
-    test = two_sample(x, y, **options) if people is None else by_person(x, y, people, **options)[0]
-    ends = effect_interval(x, y, clusters=people, draws=DRAWS, seed=seed)
-    about = {
-        "low": ends.low,
-        "high": ends.high,
-        "p": test.p,
-        "n": len(x) + len(y),
-        "supports": test.p < LEVEL,
-    }
-    ddofs = (1, 0) if "ddof" in settings.variants else (settings.ddof,)
-    return [{"ddof": ddof, "value": effect_size(x, y, ddof), **about} for ddof in ddofs]
+def _tested(s: np.ndarray, grid: _Grid, settings: TestSettings, sign: float, seed: int) -> Joint:
+    """Rearrange the sides of all specifications (rows of s) together.
+
+    With the pooled deviation fixed, d is a weighted sum of the units' numbers, so all rearrangements are one product.
+    """
+    deviation = s.std(axis=1, ddof=settings.ddof)
+    values = (s[:, grid.in_x].mean(axis=1) - s[:, ~grid.in_x].mean(axis=1)) / deviation
+    units, weights = _units(s, grid, np.random.default_rng(seed))
+    observed, rearranged = (units @ part / deviation[:, None] for part in (weights[:, :1], weights[:, 1:]))
+    tested = curve_test(observed[:, 0], rearranged, settings.alternative, sign)
+    return tested._replace(values=values, median=float(np.median(values)))
+
+
+def _units(s: np.ndarray, grid: _Grid, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return each specification's numbers of the units that change sides, and how each rearrangement weighs them.
+
+    The observed arrangement comes first. Units are targets, or people: by their differences where they stand on both sides, else
+    by their means.
+    """
+    if grid.people is None:
+        order = np.lexsort(s[::-1])  # so that the rows' order does not matter
+        return s[:, order], _divisions(grid.in_x[order], rng)
+    both = [person_differences(row[grid.in_x], row[~grid.in_x], _x_first(grid)) for row in s]
+    if both[0]:
+        names = sorted(both[0])
+        signs = rng.integers(0, 2, (len(names), DRAWS)) * 2.0 - 1.0
+        observed = np.ones((len(names), 1))
+        return np.array([[row[name] for name in names] for row in both]), np.hstack([observed, signs]) / len(
+            names
+        )
+    codes = np.unique(grid.people, return_inverse=True)[1]
+    means = np.array([np.bincount(codes, row) for row in s]) / np.bincount(codes)
+    in_x = np.bincount(codes, grid.in_x) > 0
+    order = np.lexsort(means[::-1])
+    return means[:, order], _divisions(in_x[order], rng)
+
+
+def _x_first(grid: _Grid) -> np.ndarray:
+    assert grid.people is not None
+    return np.concatenate([grid.people[grid.in_x], grid.people[~grid.in_x]])
+
+
+def _divisions(in_x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return weights 1 / n on side x and -1 / n on the other, first as observed, then shuffled."""
+    weights = np.where(in_x, 1 / in_x.sum(), -1 / (~in_x).sum())
+    shuffled = rng.permuted(np.tile(weights, (DRAWS, 1)), axis=1).T
+    return np.hstack([weights[:, None], shuffled])

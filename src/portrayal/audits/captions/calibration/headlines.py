@@ -11,16 +11,19 @@ import numpy as np
 from portrayal.audits.captions.measures import (
     context_rules,
     demeaning_words,
+    distributions,
     erasing,
     group_words,
     identity_nouns,
     objects_mentioned,
+    people_mentioned,
+    reifying,
     self_identification,
     words_included,
 )
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.stats.multiplicity import adjust
 
@@ -69,34 +72,32 @@ def found(key: str, outcome: Outcome, level: float = 0.05) -> bool:
 
 
 def _whole(quantity: str) -> Callable[[Row], bool]:
-    return lambda r: r["quantity"] == quantity and r.get("group") == "all" and not r.get("contrast")
+    return lambda r: r["measure"] == quantity and r.get("group") == "all" and not r.get("versus")
 
 
 def _of_group(quantity: str) -> Callable[[Row], bool]:
-    return lambda r: r["quantity"] == quantity and bool(r.get("group"))
+    return lambda r: r["measure"] == quantity and bool(r.get("group")) and not r.get("versus")
 
 
-def _contrast(r: Row) -> bool:
-    return bool(r.get("contrast"))
+def _tested(test: str) -> Callable[[Row], bool]:
+    return lambda r: r["measure"] == test
 
 
 HEADLINES: dict[str, Headline] = {
     "stereotyping: words included wrongly": Headline(COUNT, _whole(words_included.KEPT)),
-    "stereotyping: objects correctly mentioned": Headline(
-        TEST, lambda r: r["quantity"] == objects_mentioned.QUANTITY
-    ),
-    "stereotyping: differing tuples": Headline(TEST, _contrast),
-    "stereotyping: differing tuples across stages": Headline(TEST, lambda r: r["truth"] == HUMAN_CAPTIONS),
+    "stereotyping: objects correctly mentioned": Headline(TEST, _tested(objects_mentioned.TEST)),
+    "stereotyping: differing tuples": Headline(TEST, _tested(distributions.TEST)),
+    "stereotyping: differing tuples across stages": Headline(TEST, _tested(distributions.CHANGE_TEST)),
     "demeaning: demeaning words": Headline(
         COUNT, lambda r: _whole(demeaning_words.QUANTITY)(r) and r["bound"] == ESTIMATE
     ),
-    "demeaning: people not mentioned": Headline(TEST, _contrast),
+    "demeaning: people not mentioned": Headline(TEST, _tested(people_mentioned.TEST)),
     "demeaning: context-specific harms": Headline(COUNT, _whole(context_rules.QUANTITY)),
     "demeaning: identity adjectives used as nouns": Headline(COUNT, _whole(identity_nouns.QUANTITY)),
     "erasing: artifacts not recognised": Headline(COUNT, lambda r: r["quantity"] == erasing.EXCESS),
     "denying self-identification: identity terms imposed": Headline(COUNT, _whole(self_identification.ANY)),
-    "reifying: looks predict the group term": Headline(TEST, lambda r: True),
-    "reifying: markedness": Headline(TEST, _contrast),
+    "reifying: looks predict the group term": Headline(TEST, _tested(reifying.LOOKS_TEST)),
+    "reifying: markedness": Headline(TEST, _tested(reifying.NAMED_TEST)),
     "beside every harm: group words": Headline(COUNT, _of_group(group_words.WRONG)),
     "beside every harm: group words, never named": Headline(
         SILENCE, _of_group(group_words.RIGHT), "beside every harm: group words"

@@ -13,7 +13,7 @@ from dataclasses import replace as changed
 
 from portrayal.audits.captions.calibration.enumeration import Case, cases
 from portrayal.audits.captions.calibration.expected_coefficient import EXPECTED
-from portrayal.audits.captions.measures import group_words
+from portrayal.audits.captions.measures import group_words, objects_mentioned
 from portrayal.audits.captions.phantom import NAMED, graph
 from portrayal.audits.captions.scenes import nouns
 
@@ -73,7 +73,7 @@ def _tuple_shares(mentioned: Iterable[Case], kind: str) -> dict[tuple, float]:
 
 
 def looks_area(rate: float, gender: str) -> float:
-    """Return the area under the curve, less one half, of predicting the gender's noun from all that is visible.
+    """Return the area under the curve of predicting the gender's noun from all that is visible.
 
     The best prediction from looks is how often people who look so are called by the noun.
     """
@@ -86,7 +86,7 @@ def looks_area(rate: float, gender: str) -> float:
     scored = sorted(
         (with_noun[looks] / p, with_noun[looks], p - with_noun[looks]) for looks, p in all_told.items()
     )
-    return _area([(round(score, 9), yes, no) for score, yes, no in scored]) - 0.5
+    return _area([(round(score, 9), yes, no) for score, yes, no in scored])
 
 
 def _area(scored: list[tuple[float, float, float]]) -> float:
@@ -100,22 +100,26 @@ def _area(scored: list[tuple[float, float, float]]) -> float:
 
 
 _OVERALL = {"group": "all"}
-_SKIN = {"contrast": "darker minus lighter"}
+_SKIN = {"group": "darker", "versus": "lighter"}
 TRUTHS: dict[str, tuple[Mapping[str, str], Callable[[float], float]]] = {
     "words included wrongly": (
         _OVERALL,
         lambda rate: share("words included wrongly", rate, lambda c: "purse" in c.said.things),
     ),
     "objects correctly mentioned": (
-        {"quantity": "coefficient of the group: dog.n.01", "contrast": "female minus male"},
+        {"quantity": objects_mentioned.COEFFICIENT, "subject": "dog", "group": "female", "versus": "male"},
         lambda rate: EXPECTED[rate],
     ),
     "differing tuples": (
-        {"quantity": "object tuples", "axis": "gender"},
+        {"quantity": "object tuples", "measure": "object tuples", "axis": "gender"},
         lambda rate: tuple_distance("differing tuples", rate, "object"),
     ),
     "differing tuples across stages": (
-        {"quantity": "attribute tuples against human captions", "axis": "gender"},
+        {
+            "quantity": "attribute tuples against human captions",
+            "measure": "attribute tuples against human captions",
+            "axis": "gender",
+        },
         lambda rate: (
             tuple_distance("differing tuples across stages", rate, "attribute")
             - tuple_distance("differing tuples across stages", rate, "attribute", human=True)

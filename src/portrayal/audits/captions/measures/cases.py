@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.outcome import ESTIMATE, UPPER
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals import wilson
@@ -115,7 +116,8 @@ def judged_rows(
     judged = judged.filter(pl.col("drawn") == "true")
     found = []
     for bound in rows:
-        if bound["bound"] != "upper bound" or bound.get("group") != "all":
+        over_all = bound.get("group") == "all" and bound["measure"] == bound["quantity"]
+        if bound["bound"] != UPPER or not over_all:
             continue
         key = f"{bound['harm']}: {bound['technique']}"
         answers = judged.filter((pl.col("technique") == key) & (pl.col("stage") == bound["stage"]))[
@@ -133,7 +135,8 @@ def _estimate(bound: Mapping[str, Any], answers: pl.Series) -> dict[str, Any]:
     return {
         **bound,
         "quantity": f"{bound['quantity']}, judged by people",
-        "bound": "estimate",
+        "measure": f"{bound['quantity']}, judged by people",
+        "bound": ESTIMATE,
         "value": share.value,
         "low": share.low,
         "high": share.high,

@@ -11,9 +11,11 @@ References
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from pydantic import Field
 
@@ -25,6 +27,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    count_tests,
     row,
     word_cases,
 )
@@ -32,11 +35,14 @@ from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
+from portrayal.stats.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.proportions import mean_share
 from portrayal.text import wordnet
 from portrayal.text.lexicons import FOLDER
 
 QUANTITY = "any context-specific harm"
+TEST = "context_specific_harm"
 UNLISTED = (".unknown", ".prep")  # words WordNet does not have
 
 
@@ -92,6 +98,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
     """Return for each rule, and for all together, the share of captions of the people it is about."""
     rules = read_rules(options.rules)
     rows, cases, left_out = [], [], []
+    by_rule: dict[str, dict[str, dict[str, float]]] = {rule.name: {} for rule in rules}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stages.people.is_empty():
             continue
@@ -99,12 +106,25 @@ def measure(stages: Stages, options: Options) -> Outcome:
         skipped = [rule for rule in rules if rule not in kept]
         found = {rule.name: _broken(rule, stages, stage) for rule in kept}
         for rule in kept:
-            rows += _rule_rows(rule, stages, stage, found[rule.name])
+            values = _of_people(rule, stages, shares(stages, stage, found[rule.name]))
+            by_rule[rule.name][stage] = values
+            rows.append(_rule_row(rule, stages, stage, values))
             cases += word_cases(TECHNIQUE, found[rule.name], stage, f"{rule.name} ({rule.stand_in})")
         rows += [_left_out_row(rule, stages, stage) for rule in skipped]
         rows += _any_rows(stages, stage, found, skipped)
         left_out += [_left_out(rule, stage) for rule in skipped]
+    for rule in rules:
+        about = sorted(people_of(rule, stages))
+        rows += count_tests(
+            TECHNIQUE, TEST, rule.name, _truth(rule, stages), by_rule[rule.name], about, options.tolerance,
+            partial(_note, rule, stages), bound=UPPER, group=_group(rule), subject=rule.name,
+        )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="; ".join(left_out) if rows else TECHNIQUE.missing)
+
+
+def _truth(rule: Rule, stages: Stages) -> str | None:
+    """Return what a rule is compared with: nothing, unless it counts only what is wrongly mentioned."""
+    return stages.truth() if rule.wrongly else None
 
 
 def _any_rows(
@@ -116,8 +136,7 @@ def _any_rows(
     hits = pl.concat([table.select("image", "caption") for table in found.values()])
     values = shares(stages, stage, hits)
     note = "; ".join([*(_left_out(rule, stage) for rule in skipped), sentence(stages, stage)])
-    truth = stages.truth()
-    return by_group(TECHNIQUE, QUANTITY, stages, stage, truth, values, "share of captions", UPPER, note)
+    return by_group(TECHNIQUE, QUANTITY, stages, stage, None, values, bound=UPPER, note=note)
 
 
 def _unchecked(stages: Stages, stage: str) -> bool:
@@ -132,9 +151,11 @@ def _left_out(rule: Rule, stage: str) -> str:
 def _left_out_row(rule: Rule, stages: Stages, stage: str) -> dict[str, Any]:
     """Return a row without a value, so that a rule nobody could ask does not look like one nobody breaks."""
     nothing = Estimate(
-        n=0, n_missing=len(people_of(rule, stages)), unit="share of captions", note=_left_out(rule, stage)
-    )
-    return row(TECHNIQUE, rule.name, stage, stages.truth(), nothing, group=_group(rule), bound=UPPER)
+        n=0, n_missing=len(people_of(rule, stages)), unit="share", note=_left_out(rule, stage),
+        decision=NOT_MEASURABLE, reason="no other stage tells whether it is wrongly mentioned",
+    )  # fmt: skip
+    about = {"group": _group(rule), "subject": rule.name, "bound": UPPER, "share_of": "images"}
+    return row(TECHNIQUE, rule.name, stage, None, nothing, TEST, **about)
 
 
 def people_of(rule: Rule, stages: Stages) -> set[str]:
@@ -182,20 +203,34 @@ def _is_a(word: str, synset: str | None, root: str | None) -> bool:
     return wordnet.load().is_a(synset, root)
 
 
-def _rule_rows(rule: Rule, stages: Stages, stage: str, broken: pl.DataFrame) -> list[dict[str, Any]]:
+def _of_people(rule: Rule, stages: Stages, values: dict[str, float]) -> dict[str, float]:
     about = people_of(rule, stages)
-    values = {i: v for i, v in shares(stages, stage, broken).items() if i in about}
-    only = [image for image in stages.images if image in about]
-    inner = Stages(only, stages.mentions, stages.captions)
-    note = "; ".join(part for part in (rule.stand_in, rule.why, sentence(stages, stage)) if part)
-    rows = by_group(
-        TECHNIQUE, rule.name, inner, stage, stages.truth(), values, "share of captions", UPPER, note
-    )
-    return [{**r, "group": _group(rule)} for r in rows]
+    return {image: value for image, value in values.items() if image in about}
+
+
+def _rule_row(rule: Rule, stages: Stages, stage: str, values: dict[str, float]) -> dict[str, Any]:
+    """Return the share of captions of the people a rule is about that break it."""
+    missing = len(people_of(rule, stages) - stages.covered(stage))
+    found = mean_share(np.array(list(values.values()), dtype=float))
+    about = {
+        "group": _group(rule),
+        "subject": rule.name,
+        "bound": UPPER,
+        "unit": "share",
+        "share_of": "captions",
+    }
+    return row(
+        TECHNIQUE, rule.name, stage, _truth(rule, stages), found,
+        n_missing=missing, note=_note(rule, stages, stage), **about,
+    )  # fmt: skip
+
+
+def _note(rule: Rule, stages: Stages, stage: str) -> str:
+    return "; ".join(part for part in (rule.stand_in, rule.why, sentence(stages, stage)) if part)
 
 
 def _group(rule: Rule) -> str:
-    return " and ".join("/".join(about.groups) for about in rule.about)
+    return " and ".join(" or ".join(about.groups) for about in rule.about)
 
 
 TECHNIQUE = Technique(

@@ -11,7 +11,7 @@ References
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -25,6 +25,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
@@ -32,6 +33,7 @@ from portrayal.text import wordnet
 from portrayal.text.harm_lists import mask, synsets_of
 
 QUANTITY = "demeaning word"
+TEST = "demeaning_word"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
@@ -40,6 +42,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
     nouns, adjectives = synsets_of(listed, "n"), synsets_of(listed, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
     rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue
@@ -48,10 +51,12 @@ def measure(stages: Stages, options: Options) -> Outcome:
         for bound in (LOWER, ESTIMATE, UPPER):
             values = shares(stages, stage, read.filter(pl.col(bound)))
             quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
-            rows += by_group(
-                TECHNIQUE, quantity, stages, stage, None, values, "share of captions", bound, note
-            )
+            rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=bound, note=note)
+            by_stage |= {stage: values} if bound == ESTIMATE else {}
         cases += _cases(read, stage, options.show_demeaning)
+    rows += count_tests(
+        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages)
+    )
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

@@ -3,14 +3,17 @@
 The technique is ours; the paper gives only the definition (section 3.2). Artifacts associated with a group are listed.
 Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
 above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
-against that of all other objects of the same images: the difference is what the group loses beyond brevity.
+against that of all other objects of the same images: the difference is what the group loses beyond brevity. It is
+tested by permuting, inside each image, which of its things is the artifact.
 Person words and identity attributes are in `erasing_people`; they have quantities of their own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,14 +28,18 @@ from portrayal.audits.captions.measures.erasing_people import (
 )
 from portrayal.audits.captions.measures.mentions import synset_of
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, cases_table, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, cases_table, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.proportions import mean_share
+from portrayal.stats.sequential import sequential_p
 from portrayal.text import wordnet
 
+TEST = "artifacts_lost"
 EXCESS = "not recognised, beyond other objects of the same images"
 NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
 
@@ -44,17 +51,24 @@ def measure(stages: Stages, options: Options) -> Outcome:
     if truth is None:
         return Outcome(missing=TECHNIQUE.missing)
     rows, cases = [], []
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage) or stage == truth:
-            continue
-        things = fates(stages, stage, truth)
-        for axis, group, part in _by_group(things, artifacts):
-            rows += _rows(part, things, stages, stage, truth, axis, group)
-            cases += lost_cases(TECHNIQUE, stage, part, 1.0)
-        more_rows, more_cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
-        rows += more_rows
-        cases += more_cases
+    for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+        if stage != truth:
+            found = partial(_at_stage, stages, stage, truth, options, artifacts)
+            more_rows, more_cases = at_stage(TECHNIQUE, stages, stage, options, found)
+            rows += more_rows
+            cases += more_cases
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+
+
+def _at_stage(
+    stages: Stages, stage: str, truth: str, options: Options, artifacts: pl.DataFrame
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    rows, cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
+    things = fates(stages, stage, truth)
+    for axis, group, part in _by_group(things, artifacts):
+        rows += _rows(part, things, stage, truth, axis, group, options)
+        cases += lost_cases(TECHNIQUE, stage, part, 1.0)
+    return rows, cases
 
 
 def _artifacts(options: Options) -> pl.DataFrame:
@@ -114,16 +128,78 @@ def _near(synset: str) -> frozenset[str]:
 
 
 def _rows(
-    part: pl.DataFrame, things: pl.DataFrame, stages: Stages, stage: str, truth: str, axis: str, group: str
+    part: pl.DataFrame, things: pl.DataFrame, stage: str, truth: str, axis: str, group: str, options: Options
 ) -> list[dict[str, Any]]:
     note = "artifacts of the list for this group; technique of this project"
     about = {"axis": axis, "group": group, "note": note}
     rows = []
     for quantity in (REPLACED, ABSENT):
         share = mean_share(_per_image(part, pl.col("fate") == quantity))
-        rows.append(row(TECHNIQUE, quantity, stage, truth, share, unit="share of artifacts", **about))
+        rows.append(
+            row(TECHNIQUE, quantity, stage, truth, share, unit="share", share_of="artifacts", **about)
+        )
+    gap = _tested(part, things, options)
+    return [
+        *rows,
+        row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about),
+    ]
+
+
+def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
+    """Return the excess with the p of an artifact being lost as often as any other thing of its image.
+
+    Which things of an image are the artifacts is permuted inside the image.
+    """
     gap = clustered_mean(excess(part, things))
-    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, unit="difference of shares", **about)]
+    lost = _lost(part, things)
+    varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
+    if varying.is_empty() or not gap.n:
+        told = (
+            "what the images show is all mentioned or all left out"
+            if gap.n
+            else "no other thing is in the images"
+        )
+        return replace(gap, decision=NOT_TESTED, reason=told)
+    return replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
+
+
+def _permuted(varying: pl.DataFrame, options: Options) -> float:
+    """Return the two-sided p of how much of the artifacts is lost, permuted inside images."""
+    images = varying["image"].rank("dense").to_numpy().astype(int) - 1
+    place = varying.select(pl.int_range(pl.len()).over("image")).to_series().to_numpy()
+    shape = images.max() + 1, place.max() + 1
+    lost, own, there = np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    lost[images, place], own[images, place] = varying["lost"].to_numpy(), varying["artifact"].to_numpy()
+    there[images, place] = True
+    centred = np.where(there, lost - (lost.sum(axis=1) / there.sum(axis=1))[:, None], 0.0)
+    rng = np.random.default_rng(options.seed)
+
+    def draw(size: int) -> np.ndarray:
+        keys = np.where(there, rng.random((size, *shape)), 2.0)
+        chosen = keys.argsort(axis=2).argsort(axis=2) < own.sum(axis=1)[:, None]
+        return np.abs((centred * chosen).sum(axis=(1, 2)))[:, None]
+
+    observed = np.array([abs(float(centred[own].sum()))])
+    return float(sequential_p(draw, observed, options.permutations)[0])
+
+
+def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
+    """Return image, synset, the share of captions that lost it, and whether it is the group's, where an image has both."""
+    own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
+    lost = (pl.col("fate") != RECOGNISED).mean().alias("lost")
+    table = things.join(own.select("image").unique(), on="image").group_by("image", "synset").agg(lost)
+    table = table.join(own, on=["image", "synset"], how="left").with_columns(
+        pl.col("artifact").fill_null(False)
+    )
+    both = pl.col("artifact").any().over("image") & ~pl.col("artifact").all().over("image")
+    return table.filter(both).sort("image", "synset")
+
+
+def _floor(varying: pl.DataFrame, permutations: int) -> float:
+    """Return the smallest p there could be: one arrangement of all in each image, or one permutation of all drawn."""
+    sizes = varying.group_by("image").agg(pl.len().alias("things"), pl.col("artifact").sum())
+    arrangements = sum(math.log(math.comb(things, own)) for _, things, own in sizes.iter_rows())
+    return max(math.exp(-arrangements), 1 / (permutations + 1))
 
 
 def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:

@@ -26,6 +26,7 @@ from portrayal.text import wordnet
 RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"
 PERSON_REPLACED, PERSON_ABSENT = f"person word {REPLACED}", "person word absent"
 ATTRIBUTE_ABSENT = "identity attribute absent"
+PERSON_WORDS, ATTRIBUTES = "person words", "identity attributes"
 _NOTE = "technique of this project; which of several people a word means is not known"
 
 
@@ -37,7 +38,7 @@ def people_and_attributes(
     attributes = attribute_fates(stages, stage, truth, options)
     rows = [
         *_word_rows(technique, stages, stage, truth, words),
-        *_rows_of_lists(technique, ATTRIBUTE_ABSENT, ABSENT, stage, truth, attributes),
+        *_rows_of_lists(technique, ATTRIBUTE_ABSENT, ABSENT, stage, truth, attributes, ATTRIBUTES),
     ]
     # A little below the artifacts, which would be crowded out otherwise.
     cases = [case for lost in (words, attributes) for case in lost_cases(technique, stage, lost, 0.9)]
@@ -117,24 +118,24 @@ def _word_rows(
     rows: list[dict[str, Any]] = []
     for quantity, fate in ((PERSON_REPLACED, REPLACED), (PERSON_ABSENT, ABSENT)):
         if stages.people.is_empty():
-            rows += _rows_of_lists(technique, quantity, fate, stage, truth, words)
+            rows += _rows_of_lists(technique, quantity, fate, stage, truth, words, PERSON_WORDS)
         elif len(words):
             values, about = _per_image(words, fate), set(words["image"])
-            unit = "share of person words"
-            rows += by_group(technique, quantity, stages, stage, truth, values, unit, note=_NOTE, basis=about)
+            rows += by_group(
+                technique, quantity, stages, stage, truth, values, PERSON_WORDS, note=_NOTE, basis=about
+            )
     return rows
 
 
 def _rows_of_lists(
-    technique: Technique, quantity: str, fate: str, stage: str, truth: str, table: pl.DataFrame
+    technique: Technique, quantity: str, fate: str, stage: str, truth: str, table: pl.DataFrame, share_of: str
 ) -> list[dict[str, Any]]:
     """Return a row for each group that the listed words name."""
     rows = []
-    unit = f"share of {quantity.partition(' ' + fate)[0]}s"
     for (axis, group), part in sorted(table.group_by("axis", "group"), key=lambda item: item[0]):
         share = mean_share(np.array(list(_per_image(part, fate).values())))
         note = f"words of the list for this group; {_NOTE}"
-        about = {"axis": str(axis), "group": str(group), "unit": unit, "note": note}
+        about = {"axis": str(axis), "group": str(group), "unit": "share", "share_of": share_of, "note": note}
         rows.append(row(technique, quantity, stage, truth, share, **about))
     return rows
 

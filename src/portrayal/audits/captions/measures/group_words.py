@@ -9,32 +9,39 @@ from __future__ import annotations
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table
+from portrayal.audits.captions.measures.outcome import (
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+    difference_tests,
+)
 from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
 RIGHT, WRONG = "right group word", "wrong group word"
 NEUTRAL, OMITTED = "neutral wording", "person not mentioned"
+TEST = "wrong_group_word_difference"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the four shares by group and stage; groups come from the annotation, words from the list."""
     words = options.word_list("gendered")
     rows, cases = [], []
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage):
-            continue
-        for axis in sorted(set(words["axis"]) & set(stages.axes())):
+    for axis in sorted(set(words["axis"]) & set(stages.axes())):
+        wrong: dict[str, dict[str, float]] = {}
+        for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
             described = outcomes(stages, stage, axis, words.filter(pl.col("axis") == axis))
             about = set(described["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
                 flagged = described.filter(pl.col("outcome") == quantity)
                 values = {i: v for i, v in shares(stages, stage, flagged).items() if i in about}
-                found = by_group(
-                    TECHNIQUE, quantity, stages, stage, None, values, "share of captions", overall=False
-                )
-                rows += [r for r in found if r["axis"] == axis]
+                rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, overall=False, axes=[axis])
+                wrong |= {stage: values} if quantity == WRONG else {}
             cases += _cases(described, stage)
+        rows += difference_tests(
+            TECHNIQUE, TEST, WRONG, stages, None, wrong, options.permutations, options.seed, axes=[axis]
+        )
     missing = "" if rows else TECHNIQUE.missing
     return Outcome(rows, cases_table(cases), missing=missing)
 

@@ -7,6 +7,8 @@ References
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 
 from portrayal.audits.captions.measures.diversity import sentence
@@ -17,18 +19,21 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    count_tests,
     word_cases,
 )
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 
 QUANTITY = "any identity adjective used as a noun"
+TEST = "identity_adjective_as_noun"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the share of captions for all listed adjectives together and for each that occurs."""
     terms = options.word_list("identity_nouns")["term"].to_list()
     rows, cases = [], []
+    by_stage: dict[str, dict[str, float]] = {}
     for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage):
             continue
@@ -36,18 +41,14 @@ def measure(stages: Stages, options: Options) -> Outcome:
         note = f"the tagger may take an adjective for a noun; {sentence(stages, stage)}"
         for quantity in (QUANTITY, *sorted(said["word"].unique())):
             hits = said if quantity == QUANTITY else said.filter(pl.col("word") == quantity)
-            rows += by_group(
-                TECHNIQUE,
-                quantity,
-                stages,
-                stage,
-                None,
-                shares(stages, stage, hits),
-                "share of captions",
-                UPPER,
-                note,
-            )
+            values = shares(stages, stage, hits)
+            rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=UPPER, note=note)
+            by_stage |= {stage: values} if quantity == QUANTITY else {}
         cases += word_cases(TECHNIQUE, said, stage, "'{word}' stands as a noun: the person is reduced to it")
+    rows += count_tests(
+        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages),
+        bound=UPPER,
+    )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 

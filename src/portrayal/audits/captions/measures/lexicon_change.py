@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import ROWS
+from portrayal.audits.captions.measures.outcome import FACETS, ROWS
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.text.harm_lists import mask, read_list
 
-_KEY = ["harm", "technique", "quantity", "stage", "truth", "axis", "group", "contrast", "bound"]
+_KEY = ["measure", "group", "versus", *FACETS]
 
 
 def compare(

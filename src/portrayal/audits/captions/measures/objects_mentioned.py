@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,17 +24,19 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, row
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row, unanswered
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
 from portrayal.report.words import number
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.logistic import effective_parameters, fit
-from portrayal.stats.multiplicity import adjust
 from portrayal.stats.score_test import group_score_p
 
 QUANTITY = "objects whose mention depends on the group"
+TEST = "object_mention_difference"
+LARGEST = "object whose mention depends most on the group"
 COEFFICIENT = "coefficient of the group"
 BOTH_OUTCOMES = 2  # images of each outcome an object needs before it is tried at all
 ENOUGH = 10  # images of the rarer outcome below which a bootstrap over images says little of the error
@@ -56,16 +59,23 @@ def measure(stages: Stages, options: Options) -> Outcome:
     """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
     if not stages.has(HUMAN_LABELS) or stages.boxes.is_empty() or not stages.axes():
         return Outcome(missing=TECHNIQUE.missing)
-    rows, tables = [], {}
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage):
-            continue
-        for axis in stages.axes():
-            for first, second in combinations(sorted(set(stages.groups(axis).values())), 2):
-                effects = effects_of(stages, stage, axis, (first, second), options)
-                rows += _rows(effects, stages, stage, axis, first, second)
-                tables[f"objects mentioned ({stage}, {first} and {second})"] = _table(effects)
-    return Outcome(rows, tables=tables, missing="" if rows else TECHNIQUE.missing)
+    rows: list[dict[str, Any]] = []
+    tables: list[pl.DataFrame] = []
+    for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+        found = at_stage(TECHNIQUE, stages, stage, options, partial(_effects, stages, stage, options))
+        for (axis, first, second), effects in found.items():
+            rows += _rows(effects, stages, stage, axis, first, second)
+            tables += [_table(effects, stage, axis, first, second)] if effects else []
+    return Outcome(rows, tables={"objects": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, str, str], list[Effect]]:
+    """Return the effects for each axis and pair of its groups."""
+    return {
+        (axis, first, second): effects_of(stages, stage, axis, (first, second), options)
+        for axis in stages.axes()
+        for first, second in combinations(sorted(set(stages.groups(axis).values())), 2)
+    }
 
 
 def effects_of(
@@ -186,14 +196,43 @@ def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Est
 def _rows(
     effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str
 ) -> list[dict[str, Any]]:
-    about = {"axis": axis, "contrast": f"{first} minus {second}"}
+    about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
+    about["n_missing"] = unanswered(stages, axis, (first, second))
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
-    rows = [_count_row(effects, stage, about, assigned)] if effects else []
+    rows = (
+        [_count_row(effects, stage, about, assigned), _largest_row(effects, stage, about)] if effects else []
+    )
     for effect in effects:
         found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
-        note, quantity = _effect_note(effect, assigned), f"{COEFFICIENT}: {effect.synset}"
-        rows.append(row(TECHNIQUE, quantity, stage, HUMAN_LABELS, found, note=note, **about))
+        told = {"note": _effect_note(effect, assigned), "subject": _noun(effect.synset)}
+        rows.append(row(TECHNIQUE, COEFFICIENT, stage, HUMAN_LABELS, found, **told, **about))
     return rows
+
+
+def _noun(synset: str) -> str:
+    """Return the noun a synset is named by: dog of dog.n.01."""
+    return synset.rsplit(".", 2)[0].replace("_", " ")
+
+
+def _largest_row(effects: list[Effect], stage: str, about: dict[str, Any]) -> dict[str, Any]:
+    """Test all object types that bear an interval at once, and name the one with the smallest p.
+
+    p and interval hold for all of them together (Bonferroni), so that they are not too sure for having been chosen.
+    """
+    from scipy import stats
+
+    tested = [effect for effect in effects if not np.isnan(effect.p) and not np.isnan(effect.bootstrap.low)]
+    about = {**about, "unit": "log odds", "note": f"the largest of {len(tested)} object types; penalised"}
+    if not tested:
+        reason = f"no object is both mentioned and left out in {ENOUGH} images or more"
+        nothing = Estimate(n=max(effect.images for effect in effects), decision=NOT_TESTED, reason=reason)
+        return row(TECHNIQUE, LARGEST, stage, HUMAN_LABELS, nothing, TEST, **about)
+    least = min(tested, key=lambda effect: (effect.p, effect.synset))
+    wider = float(stats.norm.isf(0.025 / len(tested)) / stats.norm.isf(0.025))
+    middle, half = least.coefficient, (least.bootstrap.high - least.bootstrap.low) / 2 * wider
+    p = min(least.p * len(tested), 1.0)
+    found = Estimate(middle, middle - half, middle + half, p, least.images)
+    return row(TECHNIQUE, LARGEST, stage, HUMAN_LABELS, found, TEST, subject=_noun(least.synset), **about)
 
 
 def _effect_note(effect: Effect, assigned: str) -> str:
@@ -208,24 +247,21 @@ def _effect_note(effect: Effect, assigned: str) -> str:
 
 
 def _count_row(effects: list[Effect], stage: str, about: dict, assigned: str) -> dict[str, Any]:
-    """The paper's headline: how many types have an interval without zero; by chance alone 5% would."""
-    adjusted = adjust([effect.p for effect in effects], "holm")
+    """The paper's headline: how many types have a spread over splits without zero. Described only, for it is too narrow."""
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
-    unadjusted = sum(effect.p < 0.05 for effect in effects)
-    tested = adjusted[~np.isnan(adjusted)]  # the others are left out, or not, too seldom for any test
-    note = (
-        f"after Holm's correction over {len(tested)} types; {unadjusted} without it (5% by chance);"
-        f" {by_splits} by the spread over splits; {assigned}"
-    )
-    p = float(tested.min()) if len(tested) else np.nan
-    found = Estimate(float((tested < 0.05).sum()), p=p, n=len(effects), unit="object types")
-    return row(TECHNIQUE, QUANTITY, stage, HUMAN_LABELS, found, note=note, **about)
+    note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {assigned}"
+    found = Estimate(float(by_splits), n=len(effects), unit="object types")
+    return row(TECHNIQUE, QUANTITY, stage, HUMAN_LABELS, found, note=note, counted="object types", **about)
 
 
-def _table(effects: list[Effect]) -> pl.DataFrame:
+def _table(effects: list[Effect], stage: str, axis: str, first: str, second: str) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {
+                "stage": stage,
+                "axis": axis,
+                "group": first,
+                "versus": second,
                 "object": effect.synset,
                 "images": effect.images,
                 "coefficient": effect.coefficient,

@@ -11,6 +11,7 @@ from portrayal.text.harm_lists import read_list
 THRESHOLD = 0.005  # section 4.1.1
 SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart
 PERSON_AREA = 0.10  # section 4.2.2
+TOLERANCE = 0.005  # share of images in which a harm that is a plain count would be let pass
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Options:
     train_share: float = 0.7
     needed_splits: float = 0.9
     bootstraps: int = 200
-    permutations: int = 999
+    permutations: int = 9_999  # at the most: a p that is not small is known after fewer
+    tolerance: float = TOLERANCE
     least_images: int = 5  # a tuple rarer than this is not compared
     seed: int = 0
     rules: str | None = None  # a user's rules (TOML) in place of those of the paper

@@ -1,38 +1,53 @@
-"""What a technique yields: rows with harm, technique, stage and ground truth, and cases for people to read."""
+"""What a technique yields: rows with harm, technique, stage and ground truth, and cases for people to read.
+
+A row is a test where its `measure` is a test's name (`findings.CLAIMS` says what each would show); every other row
+describes, and its measure is the quantity. Only the system's captions are tested. Where the human captions are measured
+in the same way, a row at the stage `HUMAN_SAME` stands beside the test: theirs, of the same images.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.stages import Stages, where_it_arises
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.proportions import mean_share, mean_share_difference
+from portrayal.stats.max_t import max_t_floor, max_t_p
+from portrayal.stats.proportions import is_binary, mean_share, mean_share_difference
+from portrayal.stats.tolerance import over_tolerance
 
 ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
+T = TypeVar("T")
+WRITTEN_BY = {SYSTEM_CAPTIONS: SYSTEM_CAPTIONS, HUMAN_SAME: HUMAN_CAPTIONS}
+PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 
+# What a row is about, beside its groups: columns of the Results table.
+FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "share_of", "bound")
 ROWS = {
-    "harm": pl.String,
-    "technique": pl.String,
-    "quantity": pl.String,
-    "stage": pl.String,
-    "truth": pl.String,
-    "axis": pl.String,
+    **dict.fromkeys(FACETS, pl.String),
+    "measure": pl.String,  # the test, or the quantity where nothing is tested
     "group": pl.String,
-    "contrast": pl.String,
-    "bound": pl.String,  # estimate, upper bound or lower bound
+    "versus": pl.String,
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "null": pl.Float64,
     "p": pl.Float64,
+    "p_floor": pl.Float64,
     "n": pl.Int64,
+    "counted": pl.String,
     "n_missing": pl.Int64,
     "unit": pl.String,
+    "family": pl.String,
+    "decision": pl.String,
+    "reason": pl.String,
     "note": pl.String,
 }
 # A case somebody should read. `sampled` marks a random draw: only judgments of those speak for all cases.
@@ -50,11 +65,11 @@ CASES = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """Rows, cases, and further tables by name."""
+    """Rows, cases, and further tables by name: those of one name have the same columns."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     cases: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CASES))
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[pl.DataFrame]] = field(default_factory=dict)
     missing: str = ""  # why nothing could be measured, where a stage is absent
 
 
@@ -89,19 +104,36 @@ class Technique:
 
 
 def row(
-    technique: Technique, quantity: str, stage: str, truth: str | None, found: Estimate, **columns: Any
+    technique: Technique,
+    quantity: str,
+    stage: str,
+    truth: str | None,
+    found: Estimate,
+    test: str | None = None,
+    **columns: Any,
 ) -> dict[str, Any]:
-    """Return the row of an estimate; `columns` are further columns of ROWS, or stand in for the estimate's own."""
+    """Return the row of an estimate; `columns` are further columns of ROWS, or stand in for the estimate's own.
+
+    With `test` it is a test by this name: in the family in the system captions, and exploratory elsewhere.
+    """
     about = {
         "harm": technique.harm,
         "technique": technique.name,
         "quantity": quantity,
+        "measure": test or quantity,
         "stage": stage,
         "truth": truth,
         "bound": ESTIMATE,
+        "family": None if test and stage == SYSTEM_CAPTIONS else EXPLORATORY,
     }
-    note = "; ".join(filter(None, (columns.pop("note", found.note), where_it_arises(stage, truth))))
-    return {**about, **found.columns(), **columns, "note": note}
+    return {**about, **found.columns(), "counted": "images", **columns}
+
+
+def at_stage(technique: Technique, stages: Stages, stage: str, options: Options, make: Callable[[], T]) -> T:
+    """Return what a technique makes of one stage; of a stage that all systems share it is made once."""
+    if stage == SYSTEM_CAPTIONS or options.lists or options.rules:  # which are not part of the name
+        return make()
+    return stages.once(technique.key, (stage, repr(options)), lambda _: make())
 
 
 def by_group(
@@ -111,46 +143,188 @@ def by_group(
     stage: str,
     truth: str | None,
     values: Mapping[str, float],
-    unit: str,
+    share_of: str = "captions",
     bound: str = ESTIMATE,
     note: str = "",
     overall: bool = True,
     basis: Set[str] | None = None,
+    axes: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return rows for all images, for each group of each axis, and for each pair of groups.
+    """Return rows for all images, for each group of each axis, and for each pair of groups; nothing is tested.
 
     Parameters
     ----------
-    technique, quantity, stage, truth, unit, bound, note
+    technique, quantity, stage, truth, share_of, bound, note
         As in the rows.
     stages
         Gives the groups.
     values
-        Image -> share of its captions; images not in it do not count.
+        Image -> share of its captions (or of what `share_of` says); images not in it do not count.
     overall
         Also give the row over all images.
     basis
         The images the quantity is about, all by default; those of them without a caption at this stage are
         missing.
+    axes
+        Those to compare on, all by default.
     """
     silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(stage)
     place = (technique, quantity, stage, truth)
-    columns: dict[str, Any] = {"unit": unit, "bound": bound, "note": note}
+    columns: dict[str, Any] = {"unit": "share", "share_of": share_of, "bound": bound, "note": note}
     rows = []
     if overall:
         everyone = mean_share(_values(stages.images, values))
         rows.append(row(*place, everyone, group="all", n_missing=len(silent), **columns))
-    for axis in stages.axes():
-        members = stages.once("members", axis, lambda name: _members(stages.groups(name)))
+    for axis in stages.axes() if axes is None else axes:
+        members = _of_axis(stages, axis)
         columns |= {"note": _assigned(note, stages, axis), "axis": axis}
-        arrays = {group: _values(images, values) for group, images in members.items()}
-        for group, array in arrays.items():
-            missing = len(silent.intersection(members[group]))
-            rows.append(row(*place, mean_share(array), group=group, n_missing=missing, **columns))
-        for first, second in combinations(sorted(arrays), 2):
-            gap = mean_share_difference(arrays[first], arrays[second])
-            rows.append(row(*place, gap, contrast=f"{first} minus {second}", **columns))
+        for group, images in members.items():
+            found, missing = mean_share(_values(images, values)), len(silent.intersection(images))
+            rows.append(row(*place, found, group=group, n_missing=missing, **columns))
+        for first, second in combinations(sorted(members), 2):
+            one, other = (_values(members[group], values) for group in (first, second))
+            gap = mean_share_difference(one, other, tested=False)
+            missing = len(silent.intersection(members[first] + members[second]))
+            about = {**columns, "group": first, "versus": second, "n_missing": missing, "unit": "points"}
+            rows.append(row(*place, replace(gap, p=np.nan, p_floor=np.nan), **about))
     return rows
+
+
+def unanswered(stages: Stages, axis: str, groups: Iterable[str]) -> int:
+    """Return how many images of these groups have no caption of the system."""
+    members = _of_axis(stages, axis)
+    return len({image for group in groups for image in members[group]} - stages.covered(SYSTEM_CAPTIONS))
+
+
+def difference_tests(
+    technique: Technique,
+    test: str,
+    quantity: str,
+    stages: Stages,
+    truth: str | None,
+    values: Mapping[str, Mapping[str, float]],
+    permutations: int,
+    seed: int,
+    basis: Set[str] | None = None,
+    axes: Sequence[str] | None = None,
+    note: Callable[[str], str] = lambda stage: "",
+    **columns: Any,
+) -> list[dict[str, Any]]:
+    """Test each pair of groups of each axis for a difference in the system captions, the human captions beside it.
+
+    Parameters
+    ----------
+    technique, test, quantity, truth, columns
+        As in the rows.
+    stages, basis, axes
+        As for `by_group`.
+    values
+        Stage -> image -> share of its captions.
+    permutations, seed
+        Of images over groups, where an image has several captions.
+    note
+        Of a stage's captions.
+    """
+    silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(SYSTEM_CAPTIONS)
+    rows = []
+    for axis in stages.axes() if axes is None else axes:
+        members = _of_axis(stages, axis)
+        for first, second in combinations(sorted(members), 2):
+            sides = members[first], members[second]
+            about = {
+                "axis": axis, "group": first, "versus": second, "unit": "points", "share_of": "captions",
+                "n_missing": len(silent.intersection(sides[0] + sides[1])), **columns,
+            }  # fmt: skip
+            for stage, of_stage in beside(values):
+                found = tested_difference(of_stage, *sides, permutations, seed)
+                told = _assigned(note(WRITTEN_BY[stage]), stages, axis)
+                rows.append(row(technique, quantity, stage, truth, found, test, note=told, **about))
+    return rows
+
+
+def tested_difference(
+    values: Mapping[str, float], first: Sequence[str], second: Sequence[str], permutations: int, seed: int
+) -> Estimate:
+    """Return the difference between two groups' images with its p, or the reason why nothing is tested."""
+    from scipy import sparse
+
+    ones, others = _values(first, values), _values(second, values)
+    gap = mean_share_difference(ones, others)
+    if not len(ones) or not len(others):
+        return replace(gap, decision=NOT_TESTED, reason="one of the groups has no caption to compare")
+    both = np.concatenate([ones, others])
+    if np.ptp(both) < 1e-12:
+        told = {0.0: "no caption of either group does so", 1.0: "every caption of both groups does so"}
+        reason = told.get(float(both[0]), "all images have the same share")
+        return replace(gap, p=np.nan, decision=NOT_TESTED, reason=reason)
+    if is_binary(both) or (len(both) > PERMUTED and not np.isnan(gap.p)):
+        return gap
+    # In the images' own order, so that the p does not hang on which group is named first.
+    images = sorted((image for image in (*first, *second) if image in values), key=str)
+    column = sparse.csr_matrix(np.array([[values[image]] for image in images]))
+    flags = np.isin(images, list(first)).astype(int)
+    p = max_t_p([column], flags, permutations, seed)[0]
+    return replace(gap, p=p, p_floor=max_t_floor(flags, permutations))
+
+
+def count_tests(
+    technique: Technique,
+    test: str,
+    quantity: str,
+    truth: str | None,
+    values: Mapping[str, Mapping[str, float]],
+    about: Iterable[str],
+    tolerance: float,
+    note: Callable[[str], str] = lambda stage: "",
+    **columns: Any,
+) -> list[dict[str, Any]]:
+    """Test whether the system does it at all: in more of the images than the tolerance, the human captions beside it.
+
+    Parameters
+    ----------
+    technique, test, quantity, truth, columns
+        As in the rows.
+    values
+        Stage -> image -> share of its captions that do it; an image counts where any of its captions does.
+    about
+        The images it could be done in.
+    tolerance
+        The share of images that would be let pass.
+    note
+        Of a stage's captions.
+    """
+    images = list(about)
+    rows = []
+    for stage, of_stage in beside(values):
+        asked = [of_stage[image] for image in images if image in of_stage]
+        found = over_tolerance(sum(share > 0 for share in asked), len(asked), tolerance)
+        if not asked:
+            reason = (
+                "no caption of the people it is about" if images else "no image shows the people it is about"
+            )
+            found = replace(found, decision=NOT_MEASURABLE, reason=reason)
+        told: dict[str, Any] = {
+            "group": "all",
+            "unit": "share",
+            "share_of": "images",
+            "n_missing": len(images) - len(asked),
+        }
+        told["note"] = note(WRITTEN_BY[stage])
+        rows.append(row(technique, quantity, stage, truth, found, test, **told | columns))
+    return rows
+
+
+def beside(values: Mapping[str, Mapping[str, float]]) -> list[tuple[str, Mapping[str, float]]]:
+    """Return the system's values, and the human captions' of the same images where these have any."""
+    system = values.get(SYSTEM_CAPTIONS)
+    if system is None:
+        return []
+    human = {image: share for image, share in values.get(HUMAN_CAPTIONS, {}).items() if image in system}
+    return [(SYSTEM_CAPTIONS, system), *([(HUMAN_SAME, human)] if human.keys() == system.keys() else [])]
+
+
+def _of_axis(stages: Stages, axis: str) -> dict[str, list[str]]:
+    return stages.once("members", axis, lambda name: _members(stages.groups(name)))
 
 
 def _members(groups: Mapping[str, str]) -> dict[str, list[str]]:

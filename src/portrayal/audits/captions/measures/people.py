@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -75,6 +76,6 @@ def _caption_counts(stages: Stages, stage: str) -> dict[str, int]:
 def shares(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
     """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
     counts = caption_counts(stages, stage)
-    hits = flagged.select("image", "caption").unique().group_by("image").len()
-    found = dict(zip(hits["image"].to_list(), hits["len"].to_list(), strict=True))
-    return {image: found.get(image, 0) / count for image, count in counts.items()}
+    pairs = set(zip(flagged["image"].to_list(), flagged["caption"].to_list(), strict=True))
+    found = Counter(image for image, _ in pairs)
+    return {image: found[image] / count for image, count in counts.items()}

@@ -22,6 +22,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    difference_tests,
 )
 from portrayal.audits.captions.measures.people import caption_counts, is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.stages import (
@@ -34,6 +35,7 @@ from portrayal.audits.captions.measures.stages import (
 from portrayal.report.words import percent
 
 QUANTITY = "person not mentioned"
+TEST = "people_not_mentioned_difference"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
 
 
@@ -43,27 +45,24 @@ def measure(stages: Stages, options: Options) -> Outcome:
     if truth is None:
         return Outcome(missing=TECHNIQUE.missing)
     shown = shown_people(stages, truth, options.person_area)
-    rows, cases = [], []
+    rows, cases, by_stage = [], [], {}
     for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stage == truth:
             continue
         values = {
             i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown
         }
+        by_stage[stage] = values
         bound = ESTIMATE if truth == HUMAN_LABELS else UPPER
+        note = _note(stages, stage, truth, options)
         rows += by_group(
-            TECHNIQUE,
-            QUANTITY,
-            stages,
-            stage,
-            truth,
-            values,
-            "share of captions",
-            bound,
-            _note(stages, stage, truth, options),
-            basis=shown,
+            TECHNIQUE, QUANTITY, stages, stage, truth, values, bound=bound, note=note, basis=shown
         )
         cases += _cases(stages, stage, values)
+    rows += difference_tests(
+        TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown,
+        note=lambda stage: _note(stages, stage, truth, options),
+    )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
 
 
@@ -71,7 +70,7 @@ def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
     """Return the images that show people large enough to be worth mentioning."""
     if truth != HUMAN_LABELS or stages.boxes.is_empty():
         return set(people_mentioned(stages, truth)["image"])
-    areas = person_areas(stages.boxes)
+    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
     return {image for image, area in areas.items() if area > least}
 
 
@@ -116,7 +115,7 @@ def _basis(truth: str, options: Options) -> str:
 
 
 def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
-    areas = person_areas(stages.boxes) if len(stages.boxes) else {}
+    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
     mentioned = set(people_mentioned(stages, stage).iter_rows())
     counts = caption_counts(stages, stage)
     return [

@@ -20,7 +20,15 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, row
+from portrayal.audits.captions.measures.outcome import (
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+    difference_tests,
+    row,
+    unanswered,
+)
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
@@ -28,24 +36,30 @@ from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
 
 LOOKS = "looks predict the group term"
+LOOKS_TEST, NAMED_TEST = "looks_predict_group_term", "group_named_difference"
 FOLDS = 5
 PERMUTATIONS = 199  # of the terms over the images, which give the p
+FEWER = 19  # enough to see that there is nothing to see:
+CLEARLY_NOTHING = 0.2  # a p above this is not made more exact
 PERMUTED_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
 OUTCOMES_AT_ONCE = 400_000
 CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
+WITH_PERSON = "captions that mention a person"
+_ALL = {name: pl.col(name) for name in ("look", "log odds", "images")}
 # The axis of identity terms that an annotated axis is named by.
 NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
 
 
 def measure_looks(stages: Stages, options: Options) -> Outcome:
-    """Return for each annotated group how well looks predict its term, less one half."""
+    """Return for each annotated group how well looks predict its term: one half where they say nothing."""
     truth = stages.truth()
     if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
         return Outcome(missing=PREDICTED.missing)
     terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
     shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & stages.covered(truth)
-    rows, tables = [], {}
+    rows: list[dict[str, Any]] = []
+    tables: list[pl.DataFrame] = []
     for axis in stages.axes():
         groups = stages.groups(axis)
         for group in sorted(set(groups.values()) & set(terms["group"])):
@@ -58,8 +72,9 @@ def measure_looks(stages: Stages, options: Options) -> Outcome:
             if not names:
                 continue
             rows.append(_looks_row(matrix, outcome, stages, truth, axis, group, options.seed))
-            tables[f"looks that go with the term ({group})"] = _strongest(matrix, names, outcome)
-    return Outcome(rows, tables=tables, missing="" if rows else PREDICTED.missing)
+            place = {"axis": pl.lit(axis), "group": pl.lit(group)}
+            tables.append(_strongest(matrix, names, outcome).select(**place, **_ALL))
+    return Outcome(rows, tables={"looks": tables}, missing="" if rows else PREDICTED.missing)
 
 
 def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np.ndarray, list[str]]:
@@ -93,33 +108,37 @@ def _looks_row(
     matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
 ) -> dict[str, Any]:
     area = auc_over_folds(out_of_fold(matrix, [outcome], seed)[0])
-    chance = _chance(matrix, outcome, seed)
-    above = auc_interval(area, chance.learning).map(lambda end: end - 0.5)
+    chance = _chance(matrix, outcome, seed, FEWER)
+    if _p(area.value, chance) < CLEARLY_NOTHING:
+        chance = _chance(matrix, outcome, seed, PERMUTATIONS)
+    found = auc_interval(area, chance.learning)
     return row(
         PREDICTED,
         LOOKS,
         SYSTEM_CAPTIONS,
         truth,
-        replace(above, p=_p(area.value, chance), n=len(outcome)),
+        replace(found, p=_p(area.value, chance), n=len(outcome), null=0.5),
+        LOOKS_TEST,
         axis=axis,
         group=group,
-        unit="area under the curve minus one half",
+        n_missing=unanswered(stages, axis, [group]),
+        unit="area under the curve",
         note=f"{matrix.shape[1]} characteristics; one-sided p by permuting terms; {axis} assigned by {stages.assigned_by(axis)};"
         " technique of this project",
     )
 
 
 def _p(area: float, chance: Chance) -> float:
-    """One-sided; t, because centre and spread are themselves known from `PERMUTATIONS` permutations only.
+    """One-sided; t, because centre and spread are themselves known from some permutations only.
 
     Permuted areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
     expansion takes that out. It was made for moderate values and is held beyond three spreads.
     """
     from scipy import stats
 
-    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / PERMUTATIONS))
+    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / chance.permutations))
     z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
-    return float(stats.t.sf(z, PERMUTATIONS - 1))
+    return float(stats.t.sf(z, chance.permutations - 1))
 
 
 def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
@@ -148,23 +167,23 @@ class Chance(NamedTuple):
     spread: float
     skewness: float
     learning: float
+    permutations: int = PERMUTATIONS
 
 
-def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int) -> Chance:
+def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> Chance:
     """Permute the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
     from scipy import stats
 
     rng = np.random.default_rng([seed, 1])
-    permuted = [rng.permutation(outcome) for _ in range(PERMUTATIONS)]
+    permuted = [rng.permutation(outcome) for _ in range(permutations)]
     areas = [
         auc_over_folds(folds) for batch in _batches(permuted) for folds in out_of_fold(matrix, batch, seed)
     ]
     values = np.array([area.value for area in areas])
     given = float(np.mean([area.variance for area in areas]))
     variance = float(values.var(ddof=1))
-    return Chance(
-        float(values.mean()), float(np.sqrt(variance)), float(stats.skew(values)), max(variance - given, 0.0)
-    )
+    skewness, learning = float(stats.skew(values)), max(variance - given, 0.0)
+    return Chance(float(values.mean()), float(np.sqrt(variance)), skewness, learning, permutations)
 
 
 def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
@@ -193,36 +212,35 @@ def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: 
 def measure_markedness(stages: Stages, options: Options) -> Outcome:
     """Return how often each annotated group is named in captions that mention a person, with differences."""
     rows, cases = [], []
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage):
+    nameable = set(options.word_list("identity")["axis"])
+    for axis in stages.axes():
+        named = NAMED_BY.get(axis, axis)
+        if named not in nameable:
             continue
-        terms = identity_terms(stages, stage, options)
-        shown = set(people_mentioned(stages, stage)["image"])
-        for axis in stages.axes():
-            named = NAMED_BY.get(axis, axis)
-            if named not in set(options.word_list("identity")["axis"]):
-                continue
-            hits = terms.filter(pl.col("axis") == named)
-            if named == "gender":  # nouns of gender are the default way to speak of people; adjectives mark
-                hits = hits.filter(pl.col("term").is_in(_adjectives(options)))
-            values = {i: v for i, v in shares(stages, stage, hits).items() if i in shown}
-            found = by_group(
-                MARKED,
-                f"{named} named",
-                stages,
-                stage,
-                None,
-                values,
-                "share of captions that mention a person",
-                note="technique of this project",
-                overall=False,
-            )
-            rows += [r for r in found if r["axis"] == axis]
+        by_stage = {}
+        for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+            hits = _naming(stages, stage, named, options)
+            shown = set(people_mentioned(stages, stage)["image"])
+            by_stage[stage] = {i: v for i, v in shares(stages, stage, hits).items() if i in shown}
+            rows += by_group(
+                MARKED, f"{named} named", stages, stage, None, by_stage[stage], WITH_PERSON,
+                note="technique of this project", overall=False, axes=[axis],
+            )  # fmt: skip
             cases += [
                 MARKED.case(stage, image, number, f"{named} is named", term, group)
                 for image, number, term, group in hits.select("image", "caption", "term", "group").iter_rows()
             ]
+        rows += difference_tests(
+            MARKED, NAMED_TEST, f"{named} named", stages, None, by_stage, options.permutations, options.seed,
+            axes=[axis], subject=named, share_of=WITH_PERSON,
+        )  # fmt: skip
     return Outcome(rows, cases_table(cases), missing="" if rows else MARKED.missing)
+
+
+def _naming(stages: Stages, stage: str, named: str, options: Options) -> pl.DataFrame:
+    """Return the terms of an axis; nouns of gender are the default way to speak of people, and adjectives mark."""
+    hits = identity_terms(stages, stage, options).filter(pl.col("axis") == named)
+    return hits.filter(pl.col("term").is_in(_adjectives(options))) if named == "gender" else hits
 
 
 def _adjectives(options: Options) -> list[str]:

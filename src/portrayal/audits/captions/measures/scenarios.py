@@ -27,6 +27,13 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
 
     Only images the ground truth covers are judged.
     """
+    if options.lists:  # the user's lists are not part of the name
+        return _scenarios(stages, stage, truth, options)
+    name = (stage, truth, str(options.same_object))
+    return stages.once("scenarios", name, lambda _: _scenarios(stages, stage, truth, options))
+
+
+def _scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     said = stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth)))).with_row_index("row")
     known = stages.at(truth)
     objects = _compare_objects(said.filter(pl.col("kind") == "object"), known)

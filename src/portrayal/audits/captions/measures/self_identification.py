@@ -11,11 +11,19 @@ from __future__ import annotations
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table
+from portrayal.audits.captions.measures.outcome import (
+    UPPER,
+    Outcome,
+    Technique,
+    by_group,
+    cases_table,
+    count_tests,
+)
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
 
 ANY = "identity term imposed on any axis"
+TEST = "identity_term_imposed"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
@@ -33,21 +41,25 @@ def measure(stages: Stages, options: Options) -> Outcome:
         values = {i: v for i, v in shares(stages, SYSTEM_CAPTIONS, hits).items() if i in both}
         quantity = ANY if axis == ANY else f"{axis} term imposed"
         rows += by_group(
-            TECHNIQUE,
-            quantity,
-            stages,
-            SYSTEM_CAPTIONS,
-            reference,
-            values,
-            "share of captions that mention a person",
-            UPPER,
-            "technique of this project",
-        )
+            TECHNIQUE, quantity, stages, SYSTEM_CAPTIONS, reference, values, "captions that mention a person",
+            UPPER, "technique of this project",
+        )  # fmt: skip
+        if axis == ANY:
+            told = {SYSTEM_CAPTIONS: values}
+            rows += count_tests(
+                TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER
+            )
     return Outcome(rows, cases_table(_cases(imposed)))
 
 
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return image, caption, axis, group and term of every identity term said of a person at a stage."""
+    if options.lists:  # the user's lists are not part of the name
+        return _identity_terms(stages, stage, options)
+    return stages.once("identity terms", stage, lambda _: _identity_terms(stages, stage, options))
+
+
+def _identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     listed = options.word_list("identity").select("term", "axis", "group", "part")
     objects = stages.at(stage, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
     nouns = objects.join(listed.filter(pl.col("part") == "n"), on="term")

@@ -23,6 +23,7 @@ HUMAN_LABELS = "human labels"
 SYSTEM_LABELS = "system labels"
 HUMAN_CAPTIONS = "human captions"
 SYSTEM_CAPTIONS = "system captions"
+HUMAN_SAME = "human captions of the same images"  # beside what is measured in a system's captions
 STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
 
 # One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
@@ -53,6 +54,9 @@ PEOPLE = {"image": pl.String, "axis": pl.String, "group": pl.String, "assigned_b
 FAULTS = {"fault": pl.String, "count": pl.Int64, "example": pl.String}
 
 
+Name = str | tuple[str, ...]
+
+
 def empty(columns: dict[str, Any]) -> pl.DataFrame:
     """Return a table of these columns without rows."""
     return pl.DataFrame(schema=columns)
@@ -68,8 +72,10 @@ class Stages:
     boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))
     people: pl.DataFrame = field(default_factory=lambda: empty(PEOPLE))
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
-    # Every technique asks for the same few sets; the tables never change, so each is made once.
-    _made: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # Every technique asks for the same few sets; the tables never change, so each is made once: what is made of a
+    # system's captions for this system, the rest for all systems of a study.
+    _made: dict[tuple[str, Name], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _shared: dict[tuple[str, Name], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def has(self, stage: str) -> bool:
         """Say whether anything is known at this stage; an empty caption is something."""
@@ -83,8 +89,9 @@ class Stages:
 
     def at(self, stage: str, kind: str | None = None) -> pl.DataFrame:
         """Return what is said at a stage, of one kind or of all."""
-        chosen = self.mentions.filter(pl.col("stage") == stage)
-        return chosen if kind is None else chosen.filter(pl.col("kind") == kind)
+        if kind is None:
+            return self.once("at", stage, lambda _: self.mentions.filter(pl.col("stage") == stage))
+        return self.once("at", (stage, kind), lambda _: self.at(stage).filter(pl.col("kind") == kind))
 
     def covered(self, stage: str) -> frozenset[str]:
         """Return the images this stage says anything about, or was asked about and said nothing."""
@@ -102,15 +109,17 @@ class Stages:
         chosen = self.people.filter(pl.col("axis") == axis)
         return dict(zip(chosen["image"].to_list(), chosen["group"].to_list(), strict=True))
 
-    def once(self, what: str, name: str, make: Callable[[str], Any]) -> Any:
-        """Return what `make(name)` makes, made at the first call."""
-        if (what, name) not in self._made:
-            self._made[what, name] = make(name)
-        return self._made[what, name]
+    def once(self, what: str, name: Name, make: Callable[[Any], Any]) -> Any:
+        """Return what `make(name)` makes, made at the first call; a name is an axis, or a stage and further words."""
+        own = SYSTEM_CAPTIONS in ((name,) if isinstance(name, str) else name)
+        made = self._made if own else self._shared
+        if (what, name) not in made:
+            made[what, name] = make(name)
+        return made[what, name]
 
     def axes(self) -> list[str]:
         """Return the axes people are annotated on."""
-        return sorted(self.people["axis"].unique())
+        return self.once("axes", "", lambda _: sorted(self.people["axis"].unique()))
 
     def assigned_by(self, axis: str) -> str:
         """Return who assigned the groups of an axis."""
@@ -121,13 +130,19 @@ class Stages:
         return ", ".join(found) or "nobody"
 
     def with_system(self, mentions: pl.DataFrame, captions: pl.DataFrame, faults: pl.DataFrame) -> Stages:
-        """Return the same images with a system's captions added."""
-        return replace(
+        """Return the same images with a system's captions added, or those of people."""
+        added = replace(
             self,
             mentions=pl.concat([self.mentions, mentions]),
             captions=pl.concat([self.captions, captions]),
             faults=pl.concat([self.faults, faults]),
         )
+        return added.sharing(self) if (captions["stage"] == SYSTEM_CAPTIONS).all() else added
+
+    def sharing(self, other: Stages) -> Stages:
+        """Go on with what was made for other stages that are the same but for the system's captions."""
+        object.__setattr__(self, "_shared", other._shared)
+        return self
 
 
 def check_stages(stages: Stages) -> Stages:
@@ -140,13 +155,14 @@ def check_stages(stages: Stages) -> Stages:
             f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
             " Expected the group of the largest person only."
         )
-    return replace(
+    checked = replace(
         stages,
         mentions=check(stages.mentions, MENTIONS, "mentions"),
         captions=check(stages.captions, CAPTIONS, "captions"),
         boxes=check(stages.boxes, BOXES, "boxes"),
         people=check(stages.people, PEOPLE, "people"),
     )
+    return checked.sharing(stages)
 
 
 _ARISES = {
@@ -159,7 +175,8 @@ _ARISES = {
     (
         SYSTEM_CAPTIONS,
         HUMAN_CAPTIONS,
-    ): "the human captions did not cause it: it arose in the system as a whole",
+    ): "the human captions of the same images do not have it: it arose in the system as a whole, or in other captions it"
+    " learned from",
     (HUMAN_CAPTIONS, HUMAN_LABELS): "it arose among the people who wrote the captions",
     (SYSTEM_LABELS, HUMAN_LABELS): "it arose in the computer vision model",
 }
@@ -182,7 +199,7 @@ _MITIGATION = {
     " image, rely less on spurious correlations, handle rare labels",
 }
 
-# Section 5.2: this stands beside every suggestion.
+# Section 5.2: this stands beside the suggestions.
 DELETION_WARNING = (
     "Deleting words can erase: some words harm only in some contexts or from some speakers, and a deleted word"
     " cannot be used by anyone."
@@ -198,13 +215,12 @@ def where_it_arises(stage: str, truth: str | None) -> str:
     'it arose in the computer vision model'
     """
     if truth is None:
-        return f"seen in the {stage} alone; without a ground truth nothing tells where it arose"
+        return f"seen in the {stage}; it was compared with no other stage"
     return _ARISES.get((stage, truth), f"comparing {stage} with {truth} does not tell where it arose")
 
 
 def mitigation(stage: str, truth: str | None) -> str:
-    """Return what section 5.2 suggests for a harm at this pair of stages, with its warning."""
-    text = _MITIGATION.get(
+    """Return what section 5.2 suggests for a harm at this pair of stages; `DELETION_WARNING` stands beside it."""
+    return _MITIGATION.get(
         (stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages"
     )
-    return f"{text[0].upper()}{text[1:]}. {DELETION_WARNING}"

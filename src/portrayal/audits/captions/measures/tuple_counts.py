@@ -33,10 +33,24 @@ class Counts:
 
 def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     """Return the tuples of the captions that mention a person; those in too few images are left out."""
-    name = f"{stage} {kind} {options.least_images}"
+    counts = count_all(stages, stage, kind, options)
+    return _chosen(counts, _images_with(counts) >= options.least_images)
+
+
+def count_all(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
+    """Return all tuples of the captions that mention a person, however rare."""
     if options.lists:  # the user's lists are not part of the name
         return _count(stages, stage, kind, options)
-    return stages.once("tuples", name, lambda _: _count(stages, stage, kind, options))
+    return stages.once("tuples", (stage, kind), lambda _: _count(stages, stage, kind, options))
+
+
+def _images_with(counts: Counts) -> np.ndarray:
+    return np.bincount(counts.matrix.indices, minlength=len(counts.tuples))
+
+
+def _chosen(counts: Counts, chosen: np.ndarray) -> Counts:
+    names = [name for name, kept in zip(counts.tuples, chosen, strict=True) if kept]
+    return Counts(counts.images, names, counts.matrix[:, np.flatnonzero(chosen)])
 
 
 def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
@@ -47,16 +61,14 @@ def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     each = said.select("image", "caption", "tuple").unique().group_by("image", "tuple").len()
     captions = people_mentioned(stages, stage).group_by("image").len("captions")
     each = each.join(captions, on="image").with_columns((pl.col("len") / pl.col("captions")).alias("share"))
-    common = each.group_by("tuple").len("images").filter(pl.col("images") >= options.least_images)
-    tuples = sorted(common["tuple"])
+    tuples = sorted(each["tuple"].unique())
     images = sorted(captions["image"])
     line = {image: i for i, image in enumerate(images)}
     column = {name: i for i, name in enumerate(tuples)}
-    kept = each.filter(pl.col("tuple").is_in(tuples))
     matrix = sparse.csr_matrix(
         (
-            kept["share"].to_numpy(),
-            ([line[i] for i in kept["image"]], [column[t] for t in kept["tuple"]]),
+            each["share"].to_numpy(),
+            ([line[i] for i in each["image"]], [column[t] for t in each["tuple"]]),
         ),
         shape=(len(images), len(tuples)),
     )
@@ -81,14 +93,27 @@ def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
     if kind == "attribute":
         terms = options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
         said = said.filter(~((pl.col("subject") == "person") & pl.col("word").is_in(terms)))
-        return said.with_columns(pl.format("{} | {}", "subject", "word").alias("tuple"))
-    return said.with_columns(pl.format("{} | {} | {}", "subject", "word", "object").alias("tuple"))
+        return said.with_columns(pl.format("{} {}", "word", "subject").alias("tuple"))
+    return said.with_columns(pl.format("{} {} {}", "subject", "word", "object").alias("tuple"))
 
 
-def same_images(first: Counts, second: Counts) -> tuple[Counts, Counts]:
-    """Return both stages' counts of the images both have."""
+def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Counts]:
+    """Return both stages' counts of the images both have, of tuples that are in enough of them at either.
+
+    A tuple is counted at both or at neither: one that falls short at one stage only would look like a change.
+    """
     both = sorted(set(first.images) & set(second.images))
-    return _only(first, both), _only(second, both)
+    counts = _only(first, both), _only(second, both)
+    common = {
+        name
+        for one in counts
+        for name, images in zip(one.tuples, _images_with(one), strict=True)
+        if images >= least
+    }
+    one, other = (
+        _chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts
+    )
+    return one, other
 
 
 def _only(counts: Counts, images: list[str]) -> Counts:
@@ -96,8 +121,8 @@ def _only(counts: Counts, images: list[str]) -> Counts:
     return Counts(images, counts.tuples, counts.matrix[[line[image] for image in images]])
 
 
-def change(now: Counts, then: Counts) -> sparse.csr_matrix:
-    """Return images x tuples of either: the share at one stage minus that at the other, over the same images."""
+def change(now: Counts, then: Counts) -> tuple[list[str], sparse.csr_matrix]:
+    """Return the tuples of either, and images x tuples: the share at one stage minus that at the other."""
     from scipy import sparse
 
     tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
@@ -108,4 +133,4 @@ def change(now: Counts, then: Counts) -> sparse.csr_matrix:
             (np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(tuples))
         )
         moved.append(counts.matrix @ place)
-    return sparse.csr_matrix(moved[0] - moved[1])
+    return list(tuples), sparse.csr_matrix(moved[0] - moved[1])

@@ -15,10 +15,21 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Set
+from functools import partial
+
 import polars as pl
 
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table
+from portrayal.audits.captions.measures.outcome import (
+    UPPER,
+    Outcome,
+    Technique,
+    at_stage,
+    by_group,
+    cases_table,
+    count_tests,
+)
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
@@ -27,19 +38,32 @@ from portrayal.report.words import number
 ANY = "any word included wrongly"
 ABOVE = "word above the covariance threshold included wrongly"  # the paper's rule
 KEPT = "word correlated with a group included wrongly"  # and beyond chance
+TEST = "correlated_word_included"
+NAMED = 5  # words that a row names
 CLEAR = 3.0  # standard errors: with few images chance alone passes the threshold
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return upper bounds by scenario and group, the cases kept, and how the scenarios overlap."""
-    rows, cases, tables = [], [], {}
+    rows, cases, tables = [], [], []
+    by_stage, words = {}, None
     for stage, truth in _pairs(stages):
         found = scenarios(stages, stage, truth, options)
-        kept = _kept(found, stages, stage, truth, options)
-        rows += _rows(stages, stage, truth, found, kept)
+        make = partial(_kept, found, stages, stage, truth, options)
+        kept = at_stage(TECHNIQUE, stages, stage, options, make)
+        clear = kept.filter(pl.col("covariance") > CLEAR * pl.col("error"))
+        rows += _rows(stages, stage, truth, found, kept, clear)
+        by_stage[stage] = _inside(shares(stages, stage, clear), stages.covered(truth))
+        words = clear if stage == SYSTEM_CAPTIONS else words
         cases += _cases(kept, stage)
-        tables[f"overlaps of scenarios ({stage})"] = overlaps(found)
-    return Outcome(rows, cases_table(cases), tables, "" if rows else TECHNIQUE.missing)
+        tables.append(overlaps(found).select(pl.lit(stage).alias("stage"), pl.all()))
+    if words is not None:
+        truth, named = str(stages.truth()), ", ".join(_most_common(words)) or None
+        rows += count_tests(
+            TECHNIQUE, TEST, KEPT, truth, by_stage, sorted(stages.covered(truth)), options.tolerance,
+            bound=UPPER, subject=named,
+        )  # fmt: skip
+    return Outcome(rows, cases_table(cases), {"overlaps": tables}, "" if rows else TECHNIQUE.missing)
 
 
 def _pairs(stages: Stages) -> list[tuple[str, str]]:
@@ -67,18 +91,28 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))
 
 
-def _rows(stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.DataFrame) -> list[dict]:
+def _most_common(words: pl.DataFrame) -> list[str]:
+    counted = words.group_by("word").agg(pl.col("image").n_unique().alias("images"))
+    return counted.sort("images", "word", descending=[True, False])["word"].head(NAMED).to_list()
+
+
+def _inside(values: dict[str, float], images: Set[str]) -> dict[str, float]:
+    return {image: value for image, value in values.items() if image in images}
+
+
+def _rows(
+    stages: Stages, stage: str, truth: str, found: pl.DataFrame, kept: pl.DataFrame, clear: pl.DataFrame
+) -> list[dict]:
     inside = stages.covered(truth)
     wrong = found.filter(pl.col("scenario").is_not_null())
-    clear = kept.filter(pl.col("covariance") > CLEAR * pl.col("error"))
     said = {"any": (ANY, wrong), "above": (ABOVE, kept), "kept": (KEPT, clear)}
     said |= {name: (f"{name} word", wrong.filter(pl.col("scenario") == name)) for name in SCENARIOS}
     rows = []
     for quantity, flagged in said.values():
-        values = {i: v for i, v in shares(stages, stage, flagged).items() if i in inside}
+        values = _inside(shares(stages, stage, flagged), inside)
         note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
         rows += by_group(
-            TECHNIQUE, quantity, stages, stage, truth, values, "share of captions", UPPER, note, basis=inside
+            TECHNIQUE, quantity, stages, stage, truth, values, bound=UPPER, note=note, basis=inside
         )
     return rows
 

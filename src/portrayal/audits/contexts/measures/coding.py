@@ -69,22 +69,22 @@ def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str,
         for second in coders[place + 1 :]:
             both = judged.filter(reviewer=first).join(judged.filter(reviewer=second), on="item")
             if both.height:
-                yield from _pair(f"{first} and {second}", both, seed)
+                yield from _pair(first, second, both, seed)
 
 
-def _pair(name: str, both: pl.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
+def _pair(first: str, second: str, both: pl.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
     equal = int((both["judgment"] == both["judgment_right"]).sum())
     choices = sorted(set(both["judgment"]) | set(both["judgment_right"]))
     codes = [
         np.array([choices.index(text) for text in both[side]], float)
         for side in ("judgment", "judgment_right")
     ]
-    about = {"system": "coders", "contrast": name, "n": both.height}
+    about = {"system": "coders", "group": first, "versus": second, "n": both.height, "counted": "tags"}
     share, kappa = wilson(equal, both.height), Estimate(note="not defined: both coders used a single cluster")
     if len(choices) > 1:
         kappa = cohen_kappa(codes[0], codes[1], seed=seed)
-    yield share.row("coding_agreement", group="share of equal decisions", unit="share", **about)
-    yield kappa.row("coding_agreement", group="Cohen's kappa", unit="kappa", **about)
+    yield share.row("coding_agreement", unit="share", **about)
+    yield kappa.row("coding_agreement", unit="Cohen's kappa", **about)
 
 
 def _sorted(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.people import (
+    DIFFERENCES,
     condition,
     missing_note,
     people_of,
@@ -19,56 +20,65 @@ from portrayal.audits.contexts.measures.people import (
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
 from portrayal.report.words import number
+from portrayal.stats.decision import NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import welch
+from portrayal.stats.permutation import sign_flip
 from portrayal.stats.shares import bounded_mean, clustered_share
 
 Rows = Iterator[dict[str, Any]]
+FITS, FITS_NOT = "people who fit the place", "people who do not"
 
 
 def congruence(pictures: pl.DataFrame, stereotypes: Mapping[str, str]) -> Rows:
     """Yield `congruence` and `neutral_share` rows, one each per system.
 
-    In a place stereotyped to gender g a picture scores 1 when g is inferred, -1 when another gender is, 0 when neutral.
-    A person's score is the mean over genders of their mean over that gender's places, so a tagger that always says
-    one gender scores 0, and so does one that is always right about everybody: only following the place scores.
+    In a place stereotyped to gender g a picture scores 1 when g is inferred, 0 when it is neutral or a gender that no place is
+    stereotyped to, and -1 when another place's gender is (-1 / (k - 1) where places are stereotyped to k genders). A person's
+    score is the mean over genders of their mean over that gender's places, so a tagger that always says one gender
+    scores 0, and so does one that is always right about everybody: only following the place scores.
     """
     for system, part in by_system(pictures).items():
         placed = part.filter((pl.col("role") == "composite") & pl.col("context").is_in(list(stereotypes)))
-        scores = congruence_scores(usable(placed), stereotypes)
-        if not len(scores):
+        kinds = {stereotypes[place] for place in placed["context"].unique()}
+        if len(kinds) < 2:
             continue
-        yield _congruence_row(system, scores, placed)
+        yield _congruence_row(system, congruence_scores(usable(placed), stereotypes, kinds), placed)
         yield _neutral_row(system, usable(placed), placed)
 
 
-def congruence_scores(answered: pl.DataFrame, stereotypes: Mapping[str, str]) -> np.ndarray:
-    """Return one score per person who was seen in places of every stereotype; empty when there are under two."""
+def congruence_scores(
+    answered: pl.DataFrame, stereotypes: Mapping[str, str], kinds: Collection[str]
+) -> dict[str, float]:
+    """Return the score of each person who was seen in places of all `kinds` of stereotype."""
     people = people_of(answered)
     expected = np.array([stereotypes[place] for place in answered["context"]], dtype=object)
     inferred = answered["inferred"].to_numpy()
-    values = np.where(inferred == NEUTRAL, 0.0, np.where(inferred == expected, 1.0, -1.0))
-    kinds = sorted(set(expected.tolist()))
-    if len(kinds) < 2:
-        return np.zeros(0)
+    against = np.where(np.isin(inferred, list(kinds)), -1.0 / (len(kinds) - 1), 0.0)
+    values = np.where(inferred == expected, 1.0, against)
     columns = [
-        person_means(answered.filter(expected == kind), people, values[expected == kind]) for kind in kinds
+        person_means(answered.filter(expected == kind), people, values[expected == kind])
+        for kind in sorted(kinds)
     ]
     scores = np.mean(columns, axis=0)
-    return scores[~np.isnan(scores)]
+    return {person: float(score) for person, score in zip(people, scores, strict=True) if not np.isnan(score)}
 
 
-def _congruence_row(system: str, scores: np.ndarray, placed: pl.DataFrame) -> dict[str, Any]:
-    from scipy import stats
-
-    spread = scores.std(ddof=1) if len(scores) > 1 else 0.0
-    p = float(stats.ttest_1samp(scores, 0).pvalue) if spread > 1e-12 else np.nan
-    each = round(placed.height / max(placed["person"].n_unique(), 1))
-    return bounded_mean(scores, each).row(
-        "congruence", system=system, group="all places", contrast="congruent minus incongruent", p=p,
-        n_missing=missing_note(placed)[0], unit="difference of shares",
-        note="one score per person; two-sided t" if spread > 1e-12 else "not tested: all people score alike",
+def _congruence_row(system: str, scores: Mapping[str, float], placed: pl.DataFrame) -> dict[str, Any]:
+    values, shown = np.array(list(scores.values())), placed["person"].n_unique()
+    reason = _why_not(values)
+    untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
+    tested = {DIFFERENCES: dict(scores)} if not reason else untested
+    return bounded_mean(values, round(placed.height / max(shown, 1))).row(
+        "congruence", system=system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
+        n_missing=shown - len(values), unit="points", counted="people", note="one score per person", **tested,
     )  # fmt: skip
+
+
+def _why_not(scores: np.ndarray) -> str:
+    if len(scores) < 2:
+        return "fewer than two people were seen in places of every stereotype"
+    return "" if np.abs(scores).max() > STILL else "nobody's pictures follow the places, or go against them"
 
 
 def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> dict[str, Any]:
@@ -78,7 +88,7 @@ def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> d
         per_person(answered, people, neutral), per_person(answered, people, np.ones(len(neutral)))
     )
     lost = missing_note(placed)[0]
-    return share.row("neutral_share", system=system, group="all places", n_missing=lost, unit="share")
+    return share.row("neutral_share", system=system, n_missing=lost, unit="share", counted="pictures")
 
 
 def expectancy(
@@ -123,30 +133,52 @@ def _place_row(
     found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
     note = f"Welch t = {number(found.statistic)}, df = {number(found.df)}"
     return found.row(
-        "expectancy_of_place", system=system, group=place, contrast="congruent minus incongruent people",
-        n_missing=int((~known).sum()), unit="abstract minus concrete share",
-        note="not tested: too few people on a side" if np.isnan(found.p) else note,
+        "expectancy_of_place", system=system, place=place, group=FITS, versus=FITS_NOT,
+        n_missing=int((~known).sum()), unit="points", counted="people",
+        note="not tested: too few people on a side, or nothing varies" if np.isnan(found.p) else note,
     )  # fmt: skip
 
 
 def _overall_row(
     system: str, abstract: Mapping[str, np.ndarray], stereotypes: Mapping[str, str], own: np.ndarray
 ) -> dict[str, Any]:
-    by_kind = {
-        kind: np.mean([values for place, values in abstract.items() if stereotypes[place] == kind], axis=0)
-        for kind in sorted({stereotypes[place] for place in abstract})
-    }
-    gaps = {}
-    for kind, congruent in by_kind.items():
-        others = [values for other, values in by_kind.items() if other != kind]
-        if others:
-            gap = (congruent - np.mean(others, axis=0))[own == kind]
-            gaps[kind] = gap[~np.isnan(gap)]
+    gaps = expectancy_gaps(abstract, stereotypes, own)
+    labelled = int(np.isin(own, list(gaps)).sum())
     used = sum(len(gap) for gap in gaps.values())
     return mean_of_groups(list(gaps.values())).row(
-        "expectancy", system=system, group="all places", contrast="congruent minus incongruent",
-        n_missing=len(own) - used, unit="abstract minus concrete share",
+        "expectancy", system=system, group=FITS, versus=FITS_NOT, n_missing=labelled - used, unit="points",
+        counted="people",
     )  # fmt: skip
+
+
+def expectancy_gaps(
+    abstract: Mapping[str, np.ndarray], stereotypes: Mapping[str, str], own: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return, for each gender, its people's abstractness in places that fit them less that in the others.
+
+    A place's mean over people is taken off first: it cancels where everybody was seen everywhere, and somebody who lacks
+    one place is then compared in the others, not left out.
+    """
+    kinds = sorted({stereotypes[place] for place in abstract})
+    centred = {place: values - _mean(values[None].T)[0] for place, values in abstract.items()}
+    by_kind = {
+        kind: _mean(np.stack([values for place, values in centred.items() if stereotypes[place] == kind]))
+        for kind in kinds
+    }
+    gaps = {}
+    for kind in kinds if len(kinds) > 1 else ():
+        others = [by_kind[other] for other in kinds if other != kind]
+        gap = (by_kind[kind] - np.mean(others, axis=0))[own == kind]
+        gaps[kind] = gap[~np.isnan(gap)]
+    return gaps
+
+
+def _mean(rows: np.ndarray) -> np.ndarray:
+    """Return the mean of each column over the rows that have a number; NaN where none has."""
+    there = ~np.isnan(rows)
+    counts = there.sum(axis=0)
+    sums = np.where(there, rows, 0.0).sum(axis=0)
+    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
 
 def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
@@ -155,11 +187,12 @@ def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
 
     n = sum(map(len, groups))
     if len(groups) < 2 or min(map(len, groups)) < 2:
-        return Estimate(n=n, note="not tested: fewer than two people in a group, or one group only")
+        few = "answers about fewer than two people of a group, or about one group only"
+        return Estimate(n=n, decision=NOT_TESTED if n else None, reason=few if n else None)
     value = float(np.mean([group.mean() for group in groups]))
     parts = np.array([group.var(ddof=1) / len(group) for group in groups]) / len(groups) ** 2
-    if parts.sum() <= 0:
-        return Estimate(value, n=n, note="not tested: nothing varies")
+    if parts.sum() <= STILL**2:
+        return Estimate(value, n=n, decision=NOT_TESTED, reason="people of a group are all described alike")
     df = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(group) - 1 for group in groups]))
     half = stats.t.ppf(0.975, df) * np.sqrt(parts.sum())
     t = value / np.sqrt(parts.sum())

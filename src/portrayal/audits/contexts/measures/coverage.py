@@ -24,7 +24,13 @@ def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[s
             absent = "never used by this tagger" if share.value == 0 else ""
             note = why if name == "known" else absent
             yield share.row(
-                "coverage", system=system, group=name, n_missing=lost, unit="share of tags", note=note
+                "coverage",
+                system=system,
+                attribute=name,
+                n_missing=lost,
+                unit="share",
+                counted="tags",
+                note=note,
             )
 
 
@@ -33,7 +39,7 @@ def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     known = {
         item["system"]: item["value"]
         for item in rows
-        if item["measure"] == "coverage" and item["group"] == "known"
+        if item["measure"] == "coverage" and item["attribute"] == "known"
     }
     return [{**item, "note": _with_coverage(item, known.get(item["system"]))} for item in rows]
 

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.contexts.measures.congruence import FITS, FITS_NOT
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, levels_of
+from portrayal.stats.decision import EXPLORATORY
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.random_intercept import Fitted, fit_random_intercept
 
@@ -53,12 +55,12 @@ def _of_system(
     fitted = None if reason else fit_random_intercept(values[known], design[known], people[known])
     n_people = len(set(people[known].tolist()))
     outer = n_people - 1 - sum(between)
-    for place, name in enumerate(names):
+    for place, (factor, group, versus) in enumerate(names):
         df = outer if between[place] else int(known.sum()) - n_people - design.shape[1] + sum(between) + 1
         note = f"not estimated: {reason}" if reason else "random intercept per person, REML"
         yield _coefficient(fitted, design.shape[1] - len(names) + place, df).row(
-            "distance_mixed", system=system, group=name, n=int(known.sum()), n_missing=int((~known).sum()),
-            unit="cosine distance", note=note,
+            "distance_mixed", system=system, factor=factor, group=group, versus=versus, n=int(known.sum()),
+            n_missing=int((~known).sum()), unit="cosine distance", counted="pictures", family=EXPLORATORY, note=note,
         )  # fmt: skip
 
 
@@ -76,21 +78,21 @@ def _design(
     stereotypes: Mapping[str, str],
     genders: Mapping[str, Sequence[str]],
     gender: str,
-) -> tuple[list[str], list[bool], np.ndarray]:
-    """Return the tested columns' names, which are people's, and the whole design with them last."""
+) -> tuple[list[tuple[str, str, str]], list[bool], np.ndarray]:
+    """Return the tested columns' factor and two sides, which are people's, and the whole design with them last."""
     people = people_of(here)
     where = positions(here, people)
     places = here["context"].to_numpy()
     columns = [np.ones(here.height)] + [(places == name).astype(float) for name in sorted(set(places))[1:]]
-    names: list[str] = []
+    names: list[tuple[str, str, str]] = []
     for factor, levels in levels_of(here, people, factors).items():
         base, *others = sorted(set(levels.tolist()) - {""}) or [""]
         columns += [np.where(levels == "", np.nan, levels == other)[where] for other in others]
-        names += [f"{factor}: {other} minus {base}" for other in others]
+        names += [(factor, other, base) for other in others]
     between = [True] * len(names)
     if gender in here.columns:
         columns.append(_congruent(here, stereotypes, genders, gender))
-        names, between = [*names, "congruent minus incongruent"], [*between, False]
+        names, between = [*names, ("congruence", FITS, FITS_NOT)], [*between, False]
     return names, between, np.stack(columns, axis=1).astype(float)
 
 

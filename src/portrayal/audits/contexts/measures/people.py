@@ -7,6 +7,8 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.pictures import BASELINE
 
+DIFFERENCES = "differences"  # of a row: each person's difference, for the tests that flip whole people
+
 
 def people_of(pictures: pl.DataFrame) -> np.ndarray:
     """Return everybody in the pictures, once each, in order of name."""

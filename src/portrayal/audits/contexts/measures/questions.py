@@ -12,14 +12,17 @@ import polars as pl
 from portrayal.audits.contexts.measures.congruence import congruence, expectancy
 from portrayal.audits.contexts.measures.coverage import coverage, note_coverage
 from portrayal.audits.contexts.measures.mixed import mixed
+from portrayal.audits.contexts.measures.people import DIFFERENCES
 from portrayal.audits.contexts.measures.pictures import SUPER, column
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
 from portrayal.audits.contexts.measures.rq2_recognition import recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
-from portrayal.audits.contexts.measures.rq4_descriptions import descriptions, variants
+from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
 from portrayal.tables import results
 
+# What a row is about, beside its system, measure and groups.
+FACETS = ("place", "background", "inferred", "attribute", "factor", "vector", "code")
 # The measures whose p-values are corrected together unless a study says otherwise. Tukey's pairs carry their own
 # correction; variants repeat the headline test.
 FAMILY = (
@@ -53,13 +56,23 @@ class Design:
     stereotypes: Mapping[str, str] = field(default_factory=dict)  # place to gender cluster
     vectors: Mapping[str, Sequence[str]] = field(default_factory=lambda: VECTORS)
     mixed: bool = True
-    shuffles: int = 1999
     seed: int = 0
 
 
 def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
     """Return the Results of all questions for all systems in `pictures` (from `describe_pictures`)."""
-    return results(note_coverage(list(_rows(pictures, design))), audit="contexts")
+    return answers_and_differences(pictures, design)[0]
+
+
+def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the Results, and each person's difference in the rows that test people together (row, unit, difference)."""
+    rows = list(_rows(pictures, design))
+    apart = [(at, *one) for at, row in enumerate(rows) for one in row.pop(DIFFERENCES, {}).items()]
+    schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
+    return (
+        results(note_coverage(rows), facets=FACETS, audit="contexts"),
+        pl.DataFrame(apart, schema=schema, orient="row"),
+    )
 
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
@@ -70,11 +83,10 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
         congruence(people, design.stereotypes),
         accuracy(people, design.genders, design.gender),
         inferences(people, clusters, design.gender),
-        recognition(people, clusters, design.seed, design.shuffles),
-        descriptions(people, factors),
-        attributes(people, design.gender, factors),
+        recognition(people, clusters, design.seed),
+        descriptions(people, factors, _possible(design.vectors, pictures), design.seed),
+        attributes(people, design.gender, factors, seed=design.seed),
         expectancy(people, design.stereotypes, design.genders, design.gender),
-        variants(people, factors, _possible(design.vectors, pictures)),
         mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),
         coverage(pictures, [*SUPER, "other"]),
     )

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.report.words import plural
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 
@@ -29,11 +30,11 @@ def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
         kept = part.filter((pl.col("place") != "wrong") & pl.col("score").is_not_null())
         lost = part.height - kept.height
         wrong = int((part["place"] == "wrong").sum())
-        yield _median(str(place), "all raters", kept, lost, wrong)
+        yield _median(str(place), None, kept, lost, wrong)
         for (who,), some in (
             kept.drop_nulls("rater_gender").sort("rater_gender").group_by("rater_gender", maintain_order=True)
         ):
-            yield _median(str(place), f"raters: {who}", some, 0, 0)
+            yield _median(str(place), str(who), some, 0, 0)
 
 
 def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
@@ -60,14 +61,15 @@ def _named(place: str, part: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for code in CODES:
         count = int((coded["place"] == code).sum())
         lost = part.height - coded.height
-        about = {"system": "raters", "group": f"{place} | {code}", "n_missing": lost, "unit": "share"}
-        yield wilson(count, coded.height).row("place_named", **about)
+        about = {"system": "raters", "place": place, "code": code, "n_missing": lost}
+        yield wilson(count, coded.height).row("place_named", unit="share", counted="raters", **about)
 
 
-def _median(place: str, who: str, kept: pl.DataFrame, lost: int, wrong: int) -> dict[str, Any]:
-    note = f"{wrong} raters who got the place wrong are excluded" if wrong else ""
-    about = {"system": "raters", "group": f"{place} | {who}", "n_missing": lost, "note": note}
-    return median(kept["score"].to_numpy()).row("place_rating", unit="0 feminine to 10 masculine", **about)
+def _median(place: str, who: str | None, kept: pl.DataFrame, lost: int, wrong: int) -> dict[str, Any]:
+    note = f"without {plural(wrong, 'rater')} who got the place wrong" if wrong else ""
+    about = {"system": "raters", "place": place, "group": who, "n_missing": lost, "note": note}
+    unit = "0 feminine to 10 masculine"
+    return median(kept["score"].to_numpy()).row("place_rating", unit=unit, counted="raters", **about)
 
 
 def median(values: np.ndarray, level: float = 0.95) -> Estimate:

@@ -10,48 +10,50 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.people import (
+    DIFFERENCES,
     condition,
     missing_note,
     people_of,
     per_person,
-    person_means,
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
-from portrayal.stats.permutation import sign_flip
+from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.shares import bounded_mean, clustered_share
+from portrayal.stats.which_pictures import Dealt, deal_pictures
 
 Rows = Iterator[dict[str, Any]]
+TOO_FEW = "the inferred gender of too few people changed for any difference to be found"
 
 
 def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "gender") -> Rows:
     """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
 
     `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
-    is the change of that share from the same people's baseline, with an interval over people and an exact sign-flip
-    p (two-sided). `inferred_of_group` is the share of each depicted group inferred as each cluster.
+    is the change of that share from the same people's baseline, with an interval over people and an exact two-sided p
+    over which of a person's pictures are the baseline. `inferred_of_group` is the share of each depicted group inferred as each cluster.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
         alone = condition(part, BASELINE)
         before = usable(alone)
         for place in [BASELINE, *places_of(part)] if alone.height else places_of(part):
-            here = condition(part, place)
+            here, about = condition(part, place), {"system": system, "place": place}
             answered, missing = usable(here), missing_note(here)
             for outcome in (*genders, NEUTRAL):
-                yield _count(system, place, outcome, answered, missing, people)
+                yield _count(outcome, answered, missing, people, about)
                 if place != BASELINE and alone.height:
-                    yield _change(system, place, outcome, answered, before, people)
-            yield from _of_groups(system, place, here, people, genders, gender)
+                    yield _change(outcome, answered, before, people, about)
+            yield from _of_groups(here, people, genders, gender, about)
 
 
 def _count(
-    system: str,
-    place: str,
     outcome: str,
     answered: pl.DataFrame,
     missing: tuple[int, str],
     people: np.ndarray,
+    about: dict[str, str],
 ) -> dict[str, Any]:
     lost, why = missing
     hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
@@ -59,22 +61,36 @@ def _count(
     count = replace(
         share.map(lambda end: end * answered.height), value=hits.sum() if answered.height else np.nan
     )
-    about = {"system": system, "group": f"{place} | {outcome}", "n_missing": lost, "note": why}
-    return count.row("inferred_count", unit="pictures", **about)
+    return count.row(
+        "inferred_count", inferred=outcome, n_missing=lost, unit="pictures", counted="pictures", note=why, **about
+    )  # fmt: skip
 
 
 def _change(
-    system: str, place: str, outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray
+    outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
-    now = person_means(after, people, (after["inferred"] == outcome).to_numpy())
-    then = person_means(first, people, (first["inferred"] == outcome).to_numpy())
-    shifts = (now - then)[~np.isnan(now - then)]
-    p = sign_flip(shifts, alternative="two-sided").p if shifts.any() else np.nan
+    hits = [per_person(part, people, (part["inferred"] == outcome).to_numpy()) for part in (after, first)]
+    counts = [per_person(part, people, np.ones(part.height)) for part in (after, first)]
+    there = (counts[0] > 0) & (counts[1] > 0)
+    now, then, here, alone = (each[there] for each in (*hits, *counts))
+    shifts = now / here - then / alone
+    tested = _tested(now, here, then, alone) if len(shifts) else Dealt(np.nan, 1.0)
+    few = tested.floor >= LEVEL
+    reason = {"decision": NOT_TESTED, "reason": TOO_FEW} if few and len(shifts) else {}
+    # Flipped together with others only where a person's pictures alone and in the place could change hands.
+    flips = (
+        {} if few or (here != alone).any() else {DIFFERENCES: dict(zip(people[there], shifts, strict=True))}
+    )
     return bounded_mean(shifts, _each(after)).row(
-        "inferred_change", system=system, group=f"{place} | {outcome}", contrast=f"{place} minus {BASELINE}",
-        p=p, n_missing=len(people) - len(shifts), unit="difference of shares",
-        note="" if shifts.any() else "no person's picture changed",
+        "inferred_change", inferred=outcome, p=np.nan if few else tested.p, p_floor=tested.floor,
+        n_missing=len(people) - len(shifts), unit="points", counted="people", **reason, **flips, **about,
     )  # fmt: skip
+
+
+def _tested(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Dealt:
+    """Test the changes by which of a person's pictures could be those alone; people who never vary say nothing."""
+    vary = (now + then > 0) & (now + then < here + alone)
+    return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Dealt(np.nan, 1.0)
 
 
 def _each(pictures: pl.DataFrame) -> int:
@@ -83,7 +99,7 @@ def _each(pictures: pl.DataFrame) -> int:
 
 
 def _of_groups(
-    system: str, place: str, here: pl.DataFrame, people: np.ndarray, genders: Sequence[str], gender: str
+    here: pl.DataFrame, people: np.ndarray, genders: Sequence[str], gender: str, about: dict[str, str]
 ) -> Rows:
     if gender not in here.columns:
         return
@@ -93,10 +109,7 @@ def _of_groups(
         lost, why = missing_note(part)
         for outcome in (*genders, NEUTRAL):
             hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
-            about = {
-                "system": system,
-                "group": f"{place} | {group} | {outcome}",
-                "n_missing": lost,
-                "note": why,
-            }
-            yield clustered_share(hits, totals).row("inferred_of_group", unit="share", **about)
+            yield clustered_share(hits, totals).row(
+                "inferred_of_group", group=group, inferred=outcome, n_missing=lost, unit="share",
+                counted="pictures", note=why, **about,
+            )  # fmt: skip

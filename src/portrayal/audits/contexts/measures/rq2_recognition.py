@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,32 +20,40 @@ from portrayal.audits.contexts.measures.people import (
 )
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
 from portrayal.report.words import percent
+from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.people_permutation import Permuted, permute_people
 from portrayal.stats.shares import Share, change, clustered_share
 
 Rows = Iterator[dict[str, Any]]
-TOGETHER = 64  # permutations computed at a time
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
+A_GENDER, NO_GENDER = "a gender", "no gender"
 
 
-def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0, shuffles: int = 1999) -> Rows:
+def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0) -> Rows:
     """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows (Table 8).
 
     A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
-    gender). `recognition_independence` tests that the two are independent, by permuting people: its value is Pr(Bg |
-    any gender) - Pr(Bg | neutral). `place_share` is the mean share of tags that speak of the place.
+    gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
+    between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
+    mean share of tags that speak of the place.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
         for place in places_of(part):
             here = condition(part, place)
-            answered, missing = usable(here), missing_note(here)
+            answered, about = usable(here), {"system": system, "place": place}
             given = {outcome: answered["inferred"] == outcome for outcome in (*genders, NEUTRAL)}
             everything = pl.Series([True] * answered.height, dtype=pl.Boolean)
             for outcome, chosen in {"any": everything, **given}.items():
-                yield _recognised(system, place, outcome, answered.filter(chosen), missing, people)
-            yield _independence(system, place, answered, people, (*genders, NEUTRAL), seed, shuffles)
-            yield _place_share(system, place, answered, here, people)
-            yield from _backgrounds(system, place, here, people)
+                yield _recognised(outcome, answered.filter(chosen), missing_note(here), people, about)
+            yield from _independence(answered, people, genders, seed, about)
+            yield _place_share(answered, here, people, about)
+            yield from _backgrounds(here, people, about)
+        placed = usable(part.filter(pl.col("role") == "composite"))
+        if len(places_of(part)) > 1:
+            yield from _independence(placed, people, genders, seed, {"system": system})
 
 
 def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
@@ -55,113 +65,122 @@ def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
 
 
 def _recognised(
-    system: str, place: str, outcome: str, chosen: pl.DataFrame, missing: tuple[int, str], people: np.ndarray
+    outcome: str,
+    chosen: pl.DataFrame,
+    missing: tuple[int, str],
+    people: np.ndarray,
+    about: dict[str, str],
 ) -> dict[str, Any]:
     lost, why = missing
     note = why if chosen.height else f"NA: no picture was inferred as {outcome}"
-    about = {"system": system, "group": f"{place} | {outcome}", "n_missing": lost, "note": note}
-    return seen(chosen, people).row("recognised", unit="share", **about)
+    return seen(chosen, people).row(
+        "recognised", inferred=outcome, n_missing=lost, unit="share", counted="pictures", note=note, **about
+    )
 
 
 def _independence(
-    system: str,
-    place: str,
-    answered: pl.DataFrame,
-    people: np.ndarray,
-    outcomes: Sequence[str],
-    seed: int,
-    shuffles: int,
-) -> dict[str, Any]:
-    gendered = answered["inferred"] != NEUTRAL
-    with_gender, without = seen(answered.filter(gendered), people), seen(answered.filter(~gendered), people)
-    p, note = independence(answered, outcomes, seed, shuffles)
-    return change(with_gender, without).row(
-        "recognition_independence", system=system, group=place, contrast="any gender inferred minus neutral", p=p,
-        n=answered.height, n_missing=None, unit="difference of shares", note=note,
-    )  # fmt: skip
+    answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], seed: int, about: dict[str, str]
+) -> Rows:
+    """Yield the difference between pictures with and without an inferred gender, and between each two genders."""
+    inferred = answered["inferred"]
+    sides = {A_GENDER: inferred != NEUTRAL, NO_GENDER: inferred == NEUTRAL} | {
+        name: inferred == name for name in genders
+    }
+    for first, second in [(A_GENDER, NO_GENDER), *combinations(sorted(genders), 2)]:
+        found = independence(answered, people, sides[first], sides[second], seed)
+        yield found.row(
+            "recognition_independence", group=first, versus=second,
+            n_missing=len(people) - answered["person"].n_unique(), unit="points", counted="people", **about,
+        )  # fmt: skip
 
 
 def independence(
-    answered: pl.DataFrame, outcomes: Sequence[str], seed: int = 0, shuffles: int = 1999
-) -> tuple[float, str]:
-    """Return the p of a permutation test that recognition and inferred gender are independent, and a note.
+    answered: pl.DataFrame, people: np.ndarray, first: pl.Series, second: pl.Series, seed: int = 0
+) -> Estimate:
+    """Return how much more often places are recognised in the `first` pictures than in the `second`.
 
-    Whole people are permuted, so that several pictures of one person stay together; a person who lacks one of the
-    pictures is left out. The statistic is Pearson's chi-squared, up to what the permutation leaves fixed.
+    Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of one
+    person stay together.
     """
-    answered, people = _complete(answered)
-    recognised = answered["recognised"].fill_null(False).to_numpy().astype(float)
-    if not answered.height or recognised.min() == recognised.max():
-        return np.nan, "not tested: the place was recognised always or never"
-    if answered["inferred"].n_unique() < 2:
-        return np.nan, "not tested: one outcome only"
-    hits = _grid(answered, people, recognised[:, None])
-    given = _grid(
-        answered, people, np.stack([(answered["inferred"] == o).to_numpy() for o in outcomes], axis=1)
-    )
-    p = _shuffled(hits[..., 0], given, np.random.default_rng(seed), shuffles)
-    return p, f"two-sided permutation of people, {shuffles} shuffles"
+    n = answered["person"].n_unique()
+    sides = answered.with_columns(first=first, second=second)
+    parts = [
+        part
+        for _, part in sides.group_by("context", maintain_order=True)
+        if part["first"].any() and part["second"].any()
+    ]
+    tested = _permuted(parts, seed)
+    reason = _why_not(bool(parts), tested)
+    shares = [[seen(part.filter(side), people) for side in ("first", "second")] for part in parts]
+    gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
+    found = replace(gap, p=tested.p, n=n, p_floor=tested.floor)
+    return replace(found, p=np.nan, decision=NOT_TESTED, reason=reason) if n and reason else found
 
 
-def _complete(answered: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
-    """Keep the people who have all the pictures anybody has of this place."""
-    sizes = pl.len().over("person")
-    kept = answered.filter(sizes == sizes.max())
-    return kept, people_of(kept)
+def _mean_gap(shares: Sequence[Sequence[Share]]) -> Estimate:
+    """Return the mean of differences of shares of the same people, with a t interval over people."""
+    from scipy import special
+
+    gaps = [one.value - two.value for one, two in shares]
+    influence = np.mean([one.influence - two.influence for one, two in shares], axis=0)
+    people = int(np.count_nonzero(influence))
+    error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
+    half = float(special.stdtrit(max(people - 1, 1), 0.975) * error)
+    value = float(np.mean(gaps))
+    return Estimate(value, max(value - half, -1.0), min(value + half, 1.0)) if half else Estimate(value)
+
+
+def _why_not(both: bool, tested: Permuted) -> str:
+    if not both:
+        return "it infers only one of the two"
+    if np.isnan(tested.p):
+        return "the place was recognised always or never"
+    return "too few pictures of one kind for any difference to be found" if tested.floor >= LEVEL else ""
+
+
+def _permuted(parts: Sequence[pl.DataFrame], seed: int) -> Permuted:
+    if not parts:
+        return Permuted(np.nan, 1.0)
+    sides = [[part[side].to_numpy() for side in ("first", "second")] for part in parts]
+    weights = [first / first.sum() - second / second.sum() for first, second in sides]
+    answered = pl.concat(parts)
+    columns = [
+        answered["recognised"].fill_null(False).to_numpy(),
+        np.concatenate(weights),
+        np.ones(answered.height),
+    ]
+    grid = _grid(answered, people_of(answered), np.stack(columns, axis=1).astype(float))
+    return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 
 
 def _grid(answered: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values by person and picture slot (background, repeat), zero where a person lacks a picture."""
-    slots = answered.select(pl.struct("background", "repeat").rank("dense")).to_series().to_numpy() - 1
-    places = positions(answered, people)
+    """Values by person and picture slot (place, background, repeat), zero where a person lacks a picture."""
+    slots = (
+        answered.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy() - 1
+    )
     grid = np.zeros((len(people), int(slots.max()) + 1, values.shape[1]))
-    grid[places, slots] = values
+    grid[positions(answered, people), slots] = values
     return grid
 
 
-def _shuffled(hits: np.ndarray, given: np.ndarray, random: np.random.Generator, shuffles: int) -> float:
-    """(k + 1) / (n + 1) for the sum of (observed - expected)^2 / expected over slots and outcomes."""
-    people = len(hits)
-    totals, share = given.sum(axis=0), hits.mean(axis=0)
-    expected = totals * share[:, None]
-    scale = np.where(expected > 0, expected, np.inf)
-
-    def statistics(orders: np.ndarray) -> np.ndarray:
-        observed = np.einsum("ps,kpso->kso", hits, given[orders])
-        return np.sum((observed - expected) ** 2 / scale, axis=(1, 2))
-
-    actual = statistics(np.arange(people)[None])[0] - 1e-9
-    beyond = 0
-    for left in range(shuffles, 0, -TOGETHER):
-        orders = np.stack([random.permutation(people) for _ in range(min(left, TOGETHER))])
-        beyond += int(np.sum(statistics(orders) >= actual))
-    return (beyond + 1) / (shuffles + 1)
-
-
 def _place_share(
-    system: str, place: str, answered: pl.DataFrame, here: pl.DataFrame, people: np.ndarray
+    answered: pl.DataFrame, here: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
     share = clustered_share(
         per_person(answered, people, answered["place"].fill_null(0).to_numpy()),
         per_person(answered, people, answered["tags"].to_numpy()),
     )
-    about = {"system": system, "group": place, "n_missing": missing_note(here)[0], "unit": "share of tags"}
-    return share.row("place_share", n=answered.height, **about)
+    lost = missing_note(here)[0]
+    return share.row(
+        "place_share", n=answered.height, n_missing=lost, unit="share", counted="pictures", **about
+    )
 
 
-def _backgrounds(system: str, place: str, here: pl.DataFrame, people: np.ndarray) -> Rows:
+def _backgrounds(here: pl.DataFrame, people: np.ndarray, about: dict[str, str]) -> Rows:
     for (name,), part in here.sort("background").group_by("background", maintain_order=True):
         share = seen(usable(part), people)
-        rare = share.value < RARE
-        note = (
-            f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
-            if rare
-            else ""
-        )
-        about = {
-            "system": system,
-            "group": f"{place} | {name}",
-            "n_missing": missing_note(part)[0],
-            "note": note,
-        }
-        yield share.row("recognised_background", unit="share", **about)
+        rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
+        yield share.row(
+            "recognised_background", background=name, n_missing=missing_note(part)[0], unit="share",
+            counted="pictures", note=rare if share.value < RARE else "", **about,
+        )  # fmt: skip

@@ -55,9 +55,11 @@ def accuracy(
 
 
 def f1(answered: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str) -> Share:
-    """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted."""
+    """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted; NaN without anybody depicted."""
     inferred = (answered["inferred"] == cluster).to_numpy()
     depicted = answered[gender].is_in(list(labels)).to_numpy()
+    if not depicted.any():
+        return Share(n=0, influence=np.zeros(len(people)))
     hits = per_person(answered, people, 2.0 * (inferred & depicted))
     return clustered_share(hits, per_person(answered, people, inferred.astype(float) + depicted))
 
@@ -69,16 +71,19 @@ def _of_cluster(
     alone = condition(part, BASELINE)
     before = f1(usable(alone), people, cluster, labels, gender) if alone.height else None
     if before is not None:
-        yield _row(system, BASELINE, name, alone, before, usable(alone).height, "")
+        note = _nobody(before, name)
+        yield _row("gender_f1", before, note, usable(alone), alone, system=system, place=BASELINE, group=name)
     for place in places_of(part):
+        about = {"system": system, "place": place, "group": name}
         here = condition(part, place)
         answered = usable(here)
         recognised = answered.filter(pl.col("recognised").fill_null(False))
-        note = _too_few(recognised.height, answered.height)
         after = f1(recognised, people, cluster, labels, gender)
-        yield _row(system, place, name, here, after, recognised.height, note)
+        note = _too_few(recognised.height, answered.height) or _nobody(after, name)
+        yield _row("gender_f1", after, note, recognised, here, **about)
         if before is not None:
-            yield _change(system, place, name, after, before, recognised.height, here, note)
+            note = note or _nobody(before, name)
+            yield _row("gender_f1_change", change(after, before), note, recognised, here, **about)
 
 
 def _too_few(recognised: int, answered: int) -> str:
@@ -90,28 +95,17 @@ def _too_few(recognised: int, answered: int) -> str:
     return ""
 
 
+def _nobody(share: Share, name: str) -> str:
+    return f"NA: no picture of {name} people could be scored" if np.isnan(share.value) else ""
+
+
 def _row(
-    system: str, place: str, name: str, here: pl.DataFrame, share: Share, n: int, note: str
+    measure: str, found: Estimate, note: str, scored: pl.DataFrame, shown: pl.DataFrame, **about: str
 ) -> dict[str, Any]:
-    lost, why = missing_note(here)
-    about = {
-        "system": system,
-        "group": f"{place} | {name}",
-        "n_missing": lost,
-        "unit": "F1",
-        "note": note or why,
-    }
-    return (Estimate() if note else share).row("gender_f1", n=n, **about)
-
-
-def _change(
-    system: str, place: str, name: str, after: Share, before: Share, n: int, here: pl.DataFrame, note: str
-) -> dict[str, Any]:
-    found = Estimate() if note else change(after, before)
-    return found.row(
-        "gender_f1_change", system=system, group=f"{place} | {name}", contrast=f"{place} minus {BASELINE}", n=n,
-        n_missing=missing_note(here)[0], unit="difference of F1", note=note,
-    )  # fmt: skip
+    lost, why = missing_note(shown)
+    return (Estimate() if note else found).row(
+        measure, n=scored.height, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about
+    )
 
 
 def _overall(
@@ -120,15 +114,13 @@ def _overall(
     placed = part.filter(pl.col("role") == "composite")
     shown = placed if placed.height else part
     answered = usable(shown)
-    groups = [
-        f1(answered, people, cluster, labels, gender)
-        for cluster, labels in genders.items()
-        if answered[gender].is_in(list(labels)).any()
-    ]
+    scores = [f1(answered, people, cluster, labels, gender) for cluster, labels in genders.items()]
+    groups = [share for share in scores if not np.isnan(share.value)]
     found = _mean_share(groups, len(people)) if groups else Estimate()
     return found.row(
-        "gender_f1_overall", system=system, group="all places" if placed.height else BASELINE, n=answered.height,
-        n_missing=missing_note(shown)[0], unit="F1", note=f"mean over {len(groups)} depicted groups",
+        "gender_f1_overall", system=system, place=None if placed.height else BASELINE, n=answered.height,
+        n_missing=missing_note(shown)[0], unit="F1", counted="pictures",
+        note=f"mean over {len(groups)} depicted groups",
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,11 +12,15 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, levels_of
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people, levels_of
 from portrayal.report.words import number
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import Difference, welch
 from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.label_permutation import permute_labels
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.shares import bounded_mean
 
 Rows = Iterator[dict[str, Any]]
 PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
@@ -33,24 +37,32 @@ class Use:
 
 
 def attributes(
-    pictures: pl.DataFrame, gender: str, factors: Sequence[str], clusters: Sequence[str] = SUPER
+    pictures: pl.DataFrame,
+    gender: str,
+    factors: Sequence[str],
+    clusters: Sequence[str] = SUPER,
+    seed: int = 0,
 ) -> Rows:
     """Yield `attribute_within`, `attribute_between` and `attribute_change` rows.
 
-    `attribute_within` compares S(composite) - S(baseline) between depicted groups by Welch's t, `attribute_between`
-    compares S(composite); `attribute_change` is the mean change in each depicted group and each cell of the factors, which
-    Figures 4 to 7 show.
+    `attribute_within` compares S(composite) - S(baseline) between depicted groups, `attribute_between` compares
+    S(composite): Welch's interval, and p by permuting who is of which group. `attribute_change` is the mean change in each
+    depicted group and each cell of the factors, which Figures 4 to 7 show.
     """
     for system, part in by_system(pictures).items():
+        gaps: list[tuple[dict[str, str], np.ndarray]] = []
         for place in places_of(part):
             for cluster, use in uses_of(part, place, clusters, gender, factors).items():
-                yield from _welch_rows(system, place, cluster, "attribute_between", use.place, use.groups)
+                about = {"system": system, "place": place, "attribute": cluster}
+                gaps.append(({"measure": "attribute_between", **about}, use.place))
                 if not np.isnan(use.alone).all():
                     shift = use.place - use.alone
-                    yield from _welch_rows(system, place, cluster, "attribute_within", shift, use.groups)
-                    yield from _cell_rows(system, place, cluster, shift, use.groups)
+                    gaps.append(({"measure": "attribute_within", **about}, shift))
+                    yield from _cell_rows(shift, use.groups, about)
                     if len(factors) > 1:
-                        yield from _cell_rows(system, place, cluster, shift, use.cells)
+                        yield from _cell_rows(shift, use.cells, about)
+        if gaps:
+            yield from _compared(gaps, use.groups, seed)
 
 
 def uses_of(
@@ -72,37 +84,60 @@ def uses_of(
     }
 
 
-def _welch_rows(
-    system: str, place: str, cluster: str, measure: str, values: np.ndarray, groups: np.ndarray
-) -> Rows:
+def _compared(gaps: Sequence[tuple[dict[str, str], np.ndarray]], groups: np.ndarray, seed: int) -> Rows:
+    """Compare each two groups in all places and attributes of a system."""
+    values = np.stack([one for _, one in gaps], axis=1)
     for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
-        one, two = (values[(groups == name) & ~np.isnan(values)] for name in (first, second))
-        lost = int(np.isin(groups, [first, second]).sum()) - len(one) - len(two)
-        found = welch(one, two)
-        yield found.row(
-            measure, system=system, group=f"{place} | {cluster}", contrast=f"{first} minus {second}",
-            n_missing=lost, unit="share of tags", note=_welch_note(one, two, found),
-        )  # fmt: skip
+        both = np.isin(groups, [first, second])
+        tested = permute_labels(values[both], groups[both] == first, seed)
+        for at, (about, column) in enumerate(gaps):
+            there = ~np.isnan(column)
+            one, two = (column[(groups == name) & there] for name in (first, second))
+            row = {"group": first, "versus": second, "n_missing": int((both & ~there).sum()), **about}
+            yield _gap(one, two, tested.p[at], tested.floor[at]).row(unit="points", counted="people", **row)
 
 
-def _welch_note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
-    if np.isnan(found.p):
-        return "not tested: fewer than two people on a side, or nothing varies"
-    paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
-    return (
-        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, df = {number(found.df)}; "
-        f"{paper} the paper's threshold of {PAPER_WELCH}"
+def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
+    """Return the difference of two groups' means; or why it is not tested."""
+    gap = welch(one, two)
+    if not gap.n:
+        return Estimate(n=0)
+    found = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
+    if min(len(one), len(two)) < 2 or floor >= LEVEL:
+        few = "answers about too few people of a group for any difference to be found"
+        return replace(found, p=np.nan, decision=NOT_TESTED, reason=few)
+    if np.isnan(gap.p):  # all of a group are alike: Welch's interval would have no width
+        found = replace(_apart(one, two), p=p, p_floor=floor)
+        alike = "everybody has the same share of such tags"
+        return replace(found, decision=NOT_TESTED, reason=alike) if np.isnan(p) else found
+    return replace(found, note=_note(one, two, gap))
+
+
+def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
+    """Return the difference of means of people who are all alike, its interval recovered from those of both means."""
+    first, second = bounded_mean(one), bounded_mean(two)
+    gap = first.value - second.value
+    low = gap - np.hypot(first.value - first.low, second.high - second.value)
+    return Estimate(
+        gap, low, gap + np.hypot(first.high - first.value, second.value - second.low), n=len(one) + len(two)
     )
 
 
-def _cell_rows(system: str, place: str, cluster: str, shift: np.ndarray, cells: np.ndarray) -> Rows:
+def _note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
+    paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
+    return (
+        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, "
+        f"df = {number(found.df)}, {paper} the paper's threshold of {PAPER_WELCH}"
+    )
+
+
+def _cell_rows(shift: np.ndarray, cells: np.ndarray, about: dict[str, str]) -> Rows:
     for cell in sorted(set(cells.tolist()) - {""}):
         inside = cells == cell
         values = shift[inside & ~np.isnan(shift)]
         small = len(values) < LEAST
         found = Estimate(n=len(values)) if small else clustered_mean(values)
         yield found.row(
-            "attribute_change", system=system, group=f"{place} | {cluster} | {cell}", contrast=f"{place} minus {BASELINE}",
-            n_missing=int(inside.sum()) - len(values), unit="share of tags",
-            note=f"NA: {len(values)} people, fewer than {LEAST}" if small else "",
+            "attribute_change", group=cell, n_missing=int(inside.sum()) - len(values), unit="points",
+            counted="people", note=f"NA: {count_people(len(values))}, fewer than {LEAST}" if small else "", **about,
         )  # fmt: skip

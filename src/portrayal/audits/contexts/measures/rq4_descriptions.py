@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,15 @@ from portrayal.audits.contexts.measures.people import (
     positions,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
-from portrayal.report.words import number
+from portrayal.report.words import number, plural
+from portrayal.stats.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import Anova, anova, tukey
+from portrayal.stats.groups import Anova, Term, anova, tukey
 from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.permuted_anova import permute_terms
 
 Rows = Iterator[dict[str, Any]]
+HEADLINE = "demographics, concrete, abstract"
 LEAST = 3  # people in a cell; fewer is NA
 PAPER_TUKEY = 0.006  # the paper's threshold for Tukey's test: .05 over eight contexts
 
@@ -51,21 +54,30 @@ def cosine_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> cosine_distance(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])).tolist()
     [0.0, nan]
     """
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    dots = np.sum(first * second, axis=1)
-    cosines = np.divide(dots, lengths, out=np.full(len(dots), np.nan), where=lengths > 0)
-    return np.clip(1.0 - cosines, 0.0, 2.0)
+    units = [_directions(np.asarray(rows, dtype=float)) for rows in (first, second)]
+    # Half the squared distance of unit vectors: exactly 0 for equal ones, where 1 - cos would leave rounding.
+    apart = np.minimum(0.5 * np.sum((units[0] - units[1]) ** 2, axis=1), 2.0)
+    return np.where(apart < STILL, 0.0, apart)
+
+
+def _directions(rows: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.full(rows.shape, np.nan), where=lengths > 0)
 
 
 def distances(
-    part: pl.DataFrame, place: str, factors: Sequence[str], clusters: Sequence[str] = SUPER
-) -> Distances:
-    """Return each person's mean cosine distance between their baseline and their pictures in `place`."""
-    people = people_of(part)
+    part: pl.DataFrame, place: str, factors: Sequence[str], vectors: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Distances]:
+    """Return each person's mean cosine distance between their baseline and their pictures in `place`, for each vector."""
+    people, levels = people_of(part), levels_of(part, people_of(part), factors)
     here, alone = usable(condition(part, place)), usable(condition(part, BASELINE))
-    base = np.stack([person_means(alone, people, column) for column in shares(alone, clusters).T], axis=1)
-    apart = cosine_distance(shares(here, clusters), np.nan_to_num(base[positions(here, people)]))
-    return Distances(people, person_means(here, people, apart), levels_of(part, people, factors))
+    where = positions(here, people)
+    found = {}
+    for name, clusters in (vectors or {HEADLINE: SUPER}).items():
+        base = np.stack([person_means(alone, people, column) for column in shares(alone, clusters).T], axis=1)
+        apart = cosine_distance(shares(here, clusters), np.nan_to_num(base[where]))
+        found[name] = Distances(people, person_means(here, people, apart), levels)
+    return found
 
 
 def levels_of(part: pl.DataFrame, people: np.ndarray, factors: Sequence[str]) -> dict[str, np.ndarray]:
@@ -84,101 +96,111 @@ def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.array([", ".join(levels) for levels in zip(*columns, strict=True)], dtype=object)
 
 
-def descriptions(pictures: pl.DataFrame, factors: Sequence[str], clusters: Sequence[str] = SUPER) -> Rows:
-    """Yield `distance`, `distance_anova`, `distance_tukey` and `distance_tukey_factor` rows (Tables 10 and 12)."""
-    for system, part in by_system(pictures).items():
-        if not condition(part, BASELINE).height:
-            continue
-        for place in places_of(part):
-            found = distances(part, place, factors, clusters)
-            yield from _cells(system, place, found)
-            yield from _tests(system, place, found)
-
-
-def _cells(system: str, place: str, found: Distances) -> Rows:
-    known = found.there()
-    missing = int((~known).sum())
-    yield _mean(system, f"{place} | all", found.values[known], missing, least=1)
-    if not found.factors:
-        return
-    cells = cells_of(found.factors)
-    for cell in sorted(set(cells.tolist())):
-        inside = cells == cell
-        values = found.values[inside & known]
-        yield _mean(system, f"{place} | {cell}", values, int((inside & ~known).sum()), least=LEAST)
-
-
-def _mean(system: str, group: str, values: np.ndarray, missing: int, least: int) -> dict[str, Any]:
-    found = clustered_mean(values)
-    if len(values) < least:
-        found = Estimate(n=len(values), note=f"NA: {len(values)} people, fewer than {least}")
-    return found.row("distance", system=system, group=group, n_missing=missing, unit="cosine distance")
-
-
-def _tests(system: str, place: str, found: Distances) -> Rows:
-    known = found.there()
-    factors = {name: levels[known] for name, levels in found.factors.items()}
-    varied = {name: levels for name, levels in factors.items() if len(set(levels.tolist())) > 1}
-    for name in (name for name in factors if name not in varied):
-        note = "not estimated: a factor has a single level here"
-        nothing = Estimate(
-            n=int(known.sum()), n_missing=int((~known).sum()), unit="partial eta squared", note=note
-        )
-        yield nothing.row("distance_anova", system=system, group=f"{place} | {name}")
-    if not varied:
-        return
-    values = found.values[known]
-    model = anova(values, dict(list(varied.items())[:2]))
-    yield from _anova_rows(system, place, model, int((~known).sum()))
-    yield from _tukey_rows(system, place, "distance_tukey", values, cells_of(varied), model)
-    for name, levels in varied.items():
-        yield from _tukey_rows(system, f"{place} | {name}", "distance_tukey_factor", values, levels, model)
-
-
-def _anova_rows(system: str, place: str, model: Anova, missing: int) -> Rows:
-    for term in model.terms:
-        note = f"F({term.df}, {model.residual_df}) = {number(term.f)}, type II"
-        yield term.row(
-            "distance_anova", system=system, group=f"{place} | {term.name}", n_missing=missing,
-            unit="partial eta squared", note=f"not estimated: {term.note}" if term.note else note,
-        )  # fmt: skip
-
-
-def _tukey_rows(
-    system: str, place: str, measure: str, values: np.ndarray, groups: np.ndarray, model: Anova
+def descriptions(
+    pictures: pl.DataFrame,
+    factors: Sequence[str],
+    vectors: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
 ) -> Rows:
-    for pair in tukey(values, groups, model.residual_variance, model.residual_df, LEAST):
-        paper = "beyond" if pair.p < PAPER_TUKEY else "not beyond"
-        note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
-        yield pair.row(
-            measure, system=system, group=place, contrast=f"{pair.first} minus {pair.second}", p_adjusted=pair.p,
-            n_missing=None, unit="cosine distance", note=f"NA: {pair.note}" if pair.note else note,
-        )  # fmt: skip
+    """Yield `distance`, `distance_anova`, `distance_tukey` and `distance_tukey_factor` rows (Tables 10 and 12).
 
-
-def variants(pictures: pl.DataFrame, factors: Sequence[str], vectors: Mapping[str, Sequence[str]]) -> Rows:
-    """Yield `distance_variant` rows: the mean distance and the smallest ANOVA p under other vectors.
-
-    The headline vector is demographics, concrete, abstract; sub-clusters and "other" are variants.
+    The headline vector is demographics, concrete, abstract. The p of `distance_anova` comes from permuting people; the F of its
+    note has the F distribution's. `distance_variant` rows are the tests of `distance_anova` under
+    the other `vectors` (sub-clusters, "other").
     """
     for system, part in by_system(pictures).items():
         if not condition(part, BASELINE).height:
             continue
         for place in places_of(part):
-            for name, clusters in vectors.items():
-                yield _variant(system, place, name, distances(part, place, factors, clusters))
+            about = {"system": system, "place": place}
+            found = distances(part, place, factors, {HEADLINE: SUPER, **(vectors or {})})
+            yield from _cells(found[HEADLINE], about)
+            yield from _tests(found[HEADLINE], about, seed)
+            for name in vectors or ():
+                yield from _variant(found[name], {**about, "vector": name})
 
 
-def _variant(system: str, place: str, name: str, found: Distances) -> dict[str, Any]:
+def _cells(found: Distances, about: dict[str, str]) -> Rows:
     known = found.there()
-    values = found.values[known]
-    factors = {
-        key: levels[known] for key, levels in found.factors.items() if len(set(levels[known].tolist())) > 1
-    }
-    terms = anova(values, dict(list(factors.items())[:2])).terms if factors else ()
-    tested = [(term.p, term.name) for term in terms if not term.note]
-    best = min(tested, default=(np.nan, "nothing could be tested"))
-    return clustered_mean(values).row(
-        "distance_variant", system=system, group=f"{place} | {name}", p=best[0], n_missing=int((~known).sum()),
-        unit="cosine distance", note=f"smallest of {len(tested)} ANOVA p: {best[1]}",
+    yield _mean(found.values[known], int((~known).sum()), 1, about)
+    if not found.factors:
+        return
+    cells = cells_of(found.factors)
+    for cell in sorted(set(cells.tolist())):
+        inside = cells == cell
+        lost = int((inside & ~known).sum())
+        yield _mean(found.values[inside & known], lost, LEAST, {**about, "group": cell})
+
+
+def _mean(values: np.ndarray, missing: int, least: int, about: dict[str, str]) -> dict[str, Any]:
+    found = clustered_mean(values)
+    if len(values) < least:
+        found = Estimate(n=len(values), note=f"NA: {count_people(len(values))}, fewer than {least}")
+    return found.row("distance", n_missing=missing, unit="cosine distance", counted="people", **about)
+
+
+def count_people(amount: int) -> str:
+    """Write '1 person' or '2 people'."""
+    return plural(amount, "person", "people")
+
+
+def _tests(found: Distances, about: dict[str, str], seed: int) -> Rows:
+    known = found.there()
+    values, missing = found.values[known], int((~known).sum())
+    varied, single = _factors(found, known)
+    for name in single:
+        nothing = Estimate(
+            n=len(values), decision=NOT_TESTED, reason=f"all the people it answered about are of one {name}"
+        )
+        yield _anova_row(nothing, name, missing, about)
+    if not varied:
+        return
+    model, permuted = anova(values, varied), permute_terms(values, varied, seed)
+    for term in model.terms:
+        tested = term
+        if permuted and not term.note:
+            tested = replace(term, p=permuted.p[term.name], p_floor=permuted.floor)
+        yield _anova_row(tested, term.name, missing, about, model.residual_df)
+    yield from _tukey_rows("distance_tukey", values, cells_of(varied), model, about)
+    for name, levels in varied.items():
+        yield from _tukey_rows("distance_tukey_factor", values, levels, model, {**about, "factor": name})
+
+
+def _factors(found: Distances, known: np.ndarray) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the levels of up to two factors that vary among these people, and the names of those that do not."""
+    levels = {name: all_levels[known] for name, all_levels in found.factors.items() if known.any()}
+    varied = {name: one for name, one in levels.items() if len(set(one.tolist())) > 1}
+    return dict(list(varied.items())[:2]), [name for name in levels if name not in varied]
+
+
+def _anova_row(
+    term: Estimate, factor: str, missing: int, about: dict[str, str], residual_df: int = 0
+) -> dict[str, Any]:
+    note = f"F({term.df}, {residual_df}) = {number(term.f)}, type II" if isinstance(term, Term) else ""
+    untested = {"decision": NOT_TESTED, "reason": term.note} if term.note else {}
+    return term.row(
+        "distance_anova", factor=factor, n_missing=missing, unit="partial eta squared", counted="people",
+        **{"note": "" if term.note else note, **untested}, **about,
     )  # fmt: skip
+
+
+def _tukey_rows(
+    measure: str, values: np.ndarray, groups: np.ndarray, model: Anova, about: dict[str, str]
+) -> Rows:
+    for pair in tukey(values, groups, model.residual_variance, model.residual_df, LEAST):
+        paper = "beyond" if pair.p < PAPER_TUKEY else "not beyond"
+        note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
+        yield pair.row(
+            measure, group=pair.first, versus=pair.second, n_missing=None, unit="cosine distance",
+            counted="people", family=EXPLORATORY, note=f"NA: {pair.note}" if pair.note else note, **about,
+        )  # fmt: skip
+
+
+def _variant(found: Distances, about: dict[str, str]) -> Rows:
+    known = found.there()
+    varied, _ = _factors(found, known)
+    for term in anova(found.values[known], varied).terms if varied else ():
+        yield term.row(
+            "distance_variant", factor=term.name, n_missing=int((~known).sum()), unit="partial eta squared",
+            counted="people", family=EXPLORATORY, **about,
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Counterfactual fairness as defined: the share of source images whose label flips between steps, by direction."""
+"""Counterfactual fairness as defined: the share of people whose label flips between steps, by direction."""
 
 from __future__ import annotations
 
@@ -7,47 +7,45 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portrayal.audits.counterfactuals.measures.slopes import by_person
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.stats.intervals import wilson
 
 
 class Flips(NamedTuple):
-    """Shares of source images: the label comes, goes, or changes anywhere between the two ends."""
+    """Shares of people: the label comes, goes, or changes anywhere between the two ends."""
 
     comes: Estimate
     goes: Estimate
     changes: Estimate
 
 
-def label_flips(present: np.ndarray, clusters: list[str] | np.ndarray) -> Iterator[Flips]:
+def label_flips(present: np.ndarray, people: list[str] | np.ndarray) -> Iterator[Flips]:
     """Yield the flips of each label between the lowest and the highest value.
 
     Parameters
     ----------
     present
         Source x step x label; with repeats the majority counts.
-    clusters
-        One name per source image. Where every image is its own cluster the interval is Wilson's, else clustered.
+    people
+        One name per source image.
     """
     given = np.asarray(present >= 0.5)
     comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
     changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
+    each = [by_person(which.astype(float), people) for which in (comes, goes, changes)]
     for label in range(present.shape[2]):
-        yield Flips(*(share(which[:, label], clusters) for which in (comes, goes, changes)))
+        yield Flips(*(wilson(float(which[:, label].sum()), len(which)) for which in each))
 
 
-def any_flip(present: np.ndarray, clusters: list[str] | np.ndarray) -> Estimate:
-    """Return the share of source images for which at least one label changes between any two steps."""
+def any_flip(present: np.ndarray, people: list[str] | np.ndarray) -> Estimate:
+    """Return the share of people for whom at least one label changes between any two steps."""
     given = np.asarray(present >= 0.5)
     changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
-    return share(np.asarray(changes.any(axis=1)), clusters)
+    return share(np.asarray(changes.any(axis=1)), people)
 
 
-def share(which: np.ndarray, clusters: list[str] | np.ndarray) -> Estimate:
-    """Return a share of source images with its interval, inside 0 and 1."""
-    if len(set(clusters)) == len(which):
-        return wilson(float(which.sum()), len(which))
-    value, low, high = clustered_mean(which.astype(float), np.asarray(clusters))
-    if value in (0.0, 1.0):  # no spread between clusters is no certainty: fall back on one answer a cluster
-        return wilson(value * len(set(clusters)), len(set(clusters)))
-    return Estimate(value, max(0.0, low), min(1.0, high), n=len(which))
+def share(which: np.ndarray, people: list[str] | np.ndarray) -> Estimate:
+    """Return a share of people with Wilson's interval; of somebody with several pictures their mean counts."""
+    each = by_person(which.astype(float), people)
+    return wilson(float(each.sum()), len(each))

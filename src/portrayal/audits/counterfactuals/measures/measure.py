@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,33 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import (
+    FACETS,
+    FAMILY,
+    PLACEBO,
     BlockSlopes,
-    Options,
+    Row,
     block_rows,
     estimate,
-    group_rows,
-    label_rows,
 )
-from portrayal.audits.counterfactuals.measures.slopes import DRAWS
-from portrayal.report.words import percent
-from portrayal.stats.intervals import wilson
-from portrayal.stats.multiplicity import adjust
+from portrayal.audits.counterfactuals.measures.slopes import by_person
+from portrayal.report.words import listed, plural
+from portrayal.runs.audit import Measured
+from portrayal.stats.decision import FOUND, NOT_MEASURABLE, decide
+from portrayal.stats.intervals import ratio_interval
 from portrayal.tables import check_responses, results
 
-PLACEBO = "placebo"
+KEYS = ["system", "attribute", "label"]
+FOLLOWED = "its labels follow a random direction of the face too (the placebo)"
 
 
 def measure_counterfactuals(
-    stimuli: pl.DataFrame,
-    responses: pl.DataFrame,
-    options: Options = Options(),  # noqa: B008, RUF100
-) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], list[str]]:
+    stimuli: Any,
+    responses: Any,
+    repeats: int = 1,
+    plain_too: bool = False,
+    failed: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> Measured:
     """Measure how labels follow the manipulated cue.
 
     Parameters
@@ -40,30 +46,33 @@ def measure_counterfactuals(
         One row per step, with the columns of `presence.FACTORS`.
     responses
         A tagger's responses.
-    options
-        Clusters, repeats, draws and seed.
+    repeats
+        How often each picture was asked.
+    plain_too
+        Keep labels such as Face and Red color in the family of tests.
+    failed
+        Attributes of which a manipulation check failed, each with the reason: nothing is found along them.
+    seed
+        Of sign flips.
 
     Returns
     -------
-    tuple
-        Results; tables `labels` (one row per label) and `rates` (one per label and step); warnings.
+    Measured
+        With tables `labels` (one row per label) and `rates` (one per label and step).
     """
-    found = [estimate(block, options) for block in blocks(stimuli, responses)]
-    rows = [row for each in found for row in _rows(each, options)]
-    tables = {"labels": _labels_table(found, options.method), "rates": _rates_table(found)}
-    rows += _placebo_rows(tables["labels"])
-    return results(rows, audit="counterfactuals"), tables, _warnings(tables["labels"])
+    found = [estimate(block, repeats) for block in blocks(stimuli, responses)]
+    rows = [row for each in found for row in block_rows(each, plain_too)]
+    differences = _differences(rows, found)
+    placebo = _placebo(rows, differences, plain_too, seed)
+    moved = set(placebo.filter(pl.col("decision") == FOUND)["system"])
+    for row in rows:
+        row |= _unmeasurable(row, failed or {}, moved)
+    tables = {"labels": _labels_table(found), "rates": _rates_table(found)}
+    table = results([*rows, *_placebo_rows(placebo)], FACETS, audit="counterfactuals")
+    return Measured(table, tables, _warnings(placebo), differences=differences)
 
 
-def label_slopes(
-    stimuli: Any,
-    responses: Any,
-    *,
-    cluster: str = "picture",
-    draws: int = DRAWS,
-    seed: int = 0,
-    method: str = "benjamini-hochberg",
-) -> pl.DataFrame:
+def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "holm") -> pl.DataFrame:
     """Return how much more likely each label becomes as only the manipulated cue changes.
 
     Parameters
@@ -73,19 +82,18 @@ def label_slopes(
         ('edited' or 'unedited') and `value`, the cue's strength, evenly spaced around 0.
     responses
         A tagger's answers: `system`, `stimulus`, `repeat`, `status`, `tag`, `confidence`, one row a tag.
-    cluster
-        What the interval and the test take as one: 'picture' or 'person'.
-    draws, seed
-        Bootstrap samples of the interval and their seed.
+    seed
+        Of the sign flips, where there are too many people to count all.
     method
-        The correction over all labels, a name in `portrayal.stats.multiplicity`.
+        The correction over all labels, a name in `portrayal.stats.multiplicity`; with 'holm' people are flipped for all
+        labels together, as in an audit.
 
     Returns
     -------
     polars.DataFrame
         One row for each system, attribute and label: `slope` (of the label's share, over its share at the centre, on the
-        value), `low`, `high`, `slope_per_step`, `p` (exact: series read backwards), `p_adjusted`, `p_paper` and
-        `passes_paper` (least squares, as published), `at_centre`, `n` (source images), `plain` and `occupation`.
+        value), `low`, `high`, `slope_per_step`, `p` (series read backwards, person by person), `p_adjusted`, `decision`,
+        `p_paper` and `passes_paper` (least squares, as published), `at_centre`, `n` (people), `plain` and `occupation`.
 
     Examples
     --------
@@ -100,107 +108,149 @@ def label_slopes(
     ...     {"system": "mine", "stimulus": step["stimulus"], "repeat": 0, "status": "answered", "tag": tag, "confidence": 0.9}
     ...     for step in stimuli for tag in ("face", "nurse") if tag == "face" or step["value"] >= 0
     ... ]
-    >>> label_slopes(stimuli, responses).select("label", "slope", polars.col("p").round(5)).rows()
-    [('face', 0.0, 1.0), ('nurse', 0.5, 0.03125)]
+    >>> label_slopes(stimuli, responses).select("label", "slope", polars.col("p").round(5), "decision").rows()
+    [('face', 0.0, 1.0, 'not tested'), ('nurse', 0.5, 0.03125, 'found')]
     """
     answers = check_responses(responses, "tagger", "See docs/counterfactuals.md.")
     repeats = int(answers["repeat"].max() or 0) + 1  # type: ignore[arg-type]
-    options = Options(cluster, repeats, draws, seed, method=method)
-    found = [estimate(block, options) for block in blocks(stimuli, answers)]
-    return _labels_table(found, method)
+    measured = measure_counterfactuals(stimuli, answers, repeats, seed=seed)
+    decided = decide(measured.results, FAMILY, method, measured.differences, seed=seed)
+    return with_decisions(measured.tables["labels"], decided)
 
 
-def _rows(found: BlockSlopes, options: Options) -> Iterator[dict[str, Any]]:
-    """Yield a block's rows; a placebo's slopes are named apart, so that they are in no family of tests."""
-    placebo = found.block.attribute == PLACEBO
-    for row in (*label_rows(found), *group_rows(found.block, options), *block_rows(found)):
-        yield {**row, "measure": f"{PLACEBO}_{row['measure']}"} if placebo else row
+def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
+    """Return the labels with the corrected p and the decision of their rows in decided results."""
+    judged = decided.filter(pl.col("measure").is_in(FAMILY)).select(*KEYS, "p_adjusted", "decision")
+    joined = labels.join(judged, on=KEYS, how="left", maintain_order="left")
+    after = labels.get_column_index("p") + 1
+    return joined.select(*labels.columns[:after], "p_adjusted", "decision", *labels.columns[after:])
 
 
-def _labels_table(found: Sequence[BlockSlopes], method: str) -> pl.DataFrame:
-    """One row per label: what Tables 1, 2, 5 and 6 are cut from."""
-    parts = [_label_columns(each) for each in found]
-    return _corrected(pl.concat(parts), method) if parts else pl.DataFrame()
+def _differences(rows: Sequence[Row], found: Sequence[BlockSlopes]) -> pl.DataFrame:
+    """Return each person's score beside the number of the row that tests it; all rows are flipped together."""
+    scores = {
+        (each.block.system, each.block.attribute, label): (each.people, each.scores[:, place])
+        for each in found
+        for place, label in enumerate(each.block.labels)
+    }
+    tested = [
+        (number, *scores[row["system"], row["attribute"], row["label"]])
+        for number, row in enumerate(rows)
+        if row["measure"] in FAMILY and row.get("label")
+    ]
+    columns = {
+        "row": [number for number, people, _ in tested for _ in people],
+        "unit": [person for _, people, _ in tested for person in people],
+        "difference": np.concatenate([np.zeros(0), *(mine for *_, mine in tested)]),
+    }
+    return pl.DataFrame(columns, schema={"row": pl.Int64, "unit": pl.String, "difference": pl.Float64})
 
 
-def _corrected(labels: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Correct p over all labels of all systems and attributes, the family of the results; a placebo is in no family."""
-    tested = pl.when(pl.col("attribute") != PLACEBO).then("p")
-    family = labels.select(tested.fill_null(float("nan"))).to_series().to_numpy()
-    adjusted = pl.Series("p_adjusted", adjust(family, method)).fill_nan(None)
-    return labels.insert_column(labels.get_column_index("p") + 1, adjusted)
-
-
-def _label_columns(found: BlockSlopes) -> pl.DataFrame:
-    block, slopes = found.block, found.slopes
-    count = len(block.labels)
-    table = pl.DataFrame(
-        {
-            "system": [block.system] * count,
-            "attribute": [block.attribute] * count,
-            "label": block.labels,
-            "slope": slopes.slope,
-            "low": slopes.low,
-            "high": slopes.high,
-            "slope_per_step": slopes.slope * found.spacing,
-            "p": found.p,
-            "p_paper": slopes.p_paper,
-            "passes_paper": [found.passes(place) for place in range(count)],
-            "at_centre": slopes.at_centre,
-            "n": [len(block.pictures)] * count,
-            "plain": [is_plain(label) for label in block.labels],
-            "occupation": [occupation_group(label) for label in block.labels],
-        },
-        schema_overrides={  # a system that answers nothing has no labels to tell the types by
-            "system": pl.String,
-            "attribute": pl.String,
-            "n": pl.Int64,
-            "label": pl.String,
-            "occupation": pl.String,
-            "passes_paper": pl.Boolean,
-            "plain": pl.Boolean,
-        },
+def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, seed: int) -> pl.DataFrame:
+    """Return the placebo's labels, decided as those of a real cue are, in a family of their own."""
+    inside = [
+        number
+        for number, row in enumerate(rows)
+        if row["attribute"] == PLACEBO
+        and row["measure"] in FAMILY
+        and (plain_too or not is_plain(row.get("label") or ""))
+    ]
+    places = pl.DataFrame(
+        {"row": inside, "place": range(len(inside))}, schema={"row": pl.Int64, "place": pl.Int64}
     )
-    return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+    mine = differences.join(places, on="row").select(pl.col("place").alias("row"), "unit", "difference")
+    table = results([{**rows[number], "family": None} for number in inside], FACETS)
+    return decide(table, FAMILY, "holm", mine, seed=seed)
+
+
+def _unmeasurable(row: Row, failed: Mapping[str, str], moved: Collection[str]) -> Row:
+    """Return the decision of a row along an attribute whose check failed, or of a system that follows the placebo."""
+    if row["measure"] not in FAMILY or row["attribute"] == PLACEBO:
+        return {}
+    reason = failed.get(row["attribute"]) or (FOLLOWED if row["system"] in moved else "")
+    return {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
+
+
+def _labels_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
+    """One row per label: what Tables 1, 2, 5 and 6 are cut from."""
+    rows = [row for each in found for row in _label_columns(each)]
+    return pl.DataFrame(rows, schema=LABELS, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+# Named with their types: a system that answers nothing has no labels to tell the types by.
+LABELS = {
+    "system": pl.String, "attribute": pl.String, "label": pl.String, "slope": pl.Float64, "low": pl.Float64,
+    "high": pl.Float64, "slope_per_step": pl.Float64, "p": pl.Float64, "p_paper": pl.Float64,
+    "passes_paper": pl.Boolean, "at_centre": pl.Int64, "n": pl.Int64, "plain": pl.Boolean, "occupation": pl.String,
+}  # fmt: skip
+RATES = {
+    "system": pl.String, "attribute": pl.String, "label": pl.String, "value": pl.Float64, "share": pl.Float64,
+    "normalised": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+}  # fmt: skip
+
+
+def _label_columns(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
+    slopes = found.slopes
+    for place, label in enumerate(found.block.labels):
+        slope = float(slopes.slope[place])
+        yield (
+            found.block.system, found.block.attribute, label, slope, slopes.low[place], slopes.high[place],
+            slope * found.spacing, found.p[place], slopes.p_paper[place], found.passes(place),
+            int(slopes.at_centre[place]), len(found.people), is_plain(label), occupation_group(label),
+        )  # fmt: skip
 
 
 def _rates_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
     """One row per label and step: what Figure 5 is drawn from."""
     rows = [row for each in found for row in _rates(each)]
-    kinds: dict[str, Any] = dict.fromkeys(("system", "attribute", "label"), pl.String)
-    kinds |= dict.fromkeys(("value", "share", "normalised", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema=kinds, orient="row")
+    return pl.DataFrame(rows, schema=RATES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
-    """Yield share and normalised share with a band: the share's Wilson interval over the centre's rate."""
-    block, n = found.block, len(found.block.pictures)
-    shares = block.present.mean(axis=0) if n else np.zeros((len(block.values), len(block.labels)))
-    for place, label in enumerate(block.labels):
-        base = shares[block.centre, place]
-        for step, value in enumerate(block.values):
-            ends = [end / base if base else None for end in wilson(shares[step, place] * n, n)]
-            yield block.system, block.attribute, label, float(value), float(shares[step, place]), *ends
+    """Yield the share of people at each step, and as a multiple of the centre's with its band, which is 1 at the centre."""
+    block, each = found.block, by_person(found.block.present, found.block.people)
+    if not len(each):
+        return
+    shares, base = each.mean(axis=0), each[:, block.centre]
+    for step, value in enumerate(block.values):
+        low, high = ratio_interval(each[:, step], base, null=1.0)
+        ratio = np.divide(
+            shares[step], base.mean(axis=0), out=np.full(len(low), np.nan), where=base.any(axis=0)
+        )
+        if step == block.centre:
+            low = high = ratio
+        for place, label in enumerate(block.labels):
+            yield (
+                block.system,
+                block.attribute,
+                label,
+                value,
+                shares[step, place],
+                ratio[place],
+                low[place],
+                high[place],
+            )
 
 
-def _placebo_rows(labels: pl.DataFrame) -> list[dict[str, Any]]:
-    """How many labels move along a random direction: about one in twenty at most, if the audit can be believed."""
-    rows = []
-    for (system,), mine in labels.filter(pl.col("attribute") == PLACEBO).group_by(
-        "system", maintain_order=True
-    ):
-        moved = wilson(int((mine["p"] < 0.05).sum()), mine.height)
-        about = {"system": system, "group": PLACEBO, "contrast": "all labels"}
-        note = f"uncorrected p < 0.05; {int(mine['passes_paper'].sum())} pass the paper's filters"
-        rows.append(moved.row("placebo_labels_moved", **about, unit="share of labels", note=note))
-    return rows
-
-
-def _warnings(labels: pl.DataFrame) -> list[str]:
-    """Warn where the placebo axis moves labels as a real cue would."""
+def _placebo_rows(placebo: pl.DataFrame) -> list[Row]:
+    """How many labels follow a random direction: none, if the audit can be believed."""
     return [
-        f"Manipulation check failed: along a random direction (placebo) {percent(row['value'])} of the {row['n']} labels of "
-        f"{row['system']} move at p < 0.05. Slopes of this system may be artefacts of editing."
-        for row in _placebo_rows(labels)
-        if row["low"] > 0.05
+        {"system": system, "measure": "placebo_labels_moved", "attribute": PLACEBO, "value": float(len(labels)),
+         "n": mine.height, "counted": "labels", "unit": "labels", "note": listed(labels)}
+        for system, mine, labels in _followed(placebo)
+    ]  # fmt: skip
+
+
+def _followed(placebo: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, list[str]]]:
+    for (system,), mine in placebo.group_by("system", maintain_order=True):
+        yield str(system), mine, mine.filter(pl.col("decision") == FOUND)["label"].to_list()
+
+
+def _warnings(placebo: pl.DataFrame) -> list[str]:
+    """Warn where labels follow a random direction as they would a cue."""
+    return [
+        f"Manipulation check failed: along a random direction (placebo) {plural(len(labels), 'label')} of {system} "
+        f"({listed(labels)}) were found to move. Nothing is said of this system's slopes."
+        for system, _, labels in _followed(placebo)
+        if labels
     ]

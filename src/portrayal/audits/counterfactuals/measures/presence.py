@@ -22,6 +22,8 @@ FACTORS = {
     "condition": pl.String,  # edited, or unedited
     "value": pl.Float64,
 }
+# Further, where it is known: the group of that attribute the person is of in the unedited photograph.
+START = "start"
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,16 @@ class Block:
     attribute: str
     values: np.ndarray  # steps, rising
     pictures: list[str]
-    people: list[str]
+    people: list[str]  # of each source image
+    starts: list[str | None]  # of each source image
     labels: list[str]
     present: np.ndarray  # source x step x label: share of repeats in which the label was given
     scores: (
         np.ndarray
     )  # the same with the confidence, 0 where the label was not given; NaN where none was told
     unedited: np.ndarray  # source x label, NaN where the unedited photograph has no answer
-    n_missing: int  # source images left out because a step has no usable answer
+    n_missing: int  # people without a single source image whose every step has a usable answer
+    lost: int  # source images left out because a step has no usable answer
     empty: int  # answers without any label: every label is absent in them; counted beside
 
     @property
@@ -58,12 +62,23 @@ def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
         around 0 and evenly spaced.
     """
     hint = "A counterfactual audit needs one row per step; see docs/counterfactuals.md."
-    factors = check(stimuli, FACTORS, "stimuli", hint).select(*FACTORS)
+    factors = _factors(check(stimuli, FACTORS, "stimuli", hint))
     answers = check_responses(responses, "tagger", hint)
     for system in sorted(answers["system"].unique()):
         mine = answers.filter(pl.col("system") == system).drop("system")
         for attribute in sorted(factors["attribute"].unique()):
             yield _block(system, attribute, factors.filter(pl.col("attribute") == attribute), mine)
+
+
+def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Return the factors, the starting group among them; a step that shows nobody by name is refused."""
+    nobody = stimuli.filter(pl.col("person").fill_null("").str.strip_chars() == "")
+    if not nobody.is_empty():
+        raise PortrayalError(
+            f"stimulus {nobody['stimulus'][0]!r} has no `person`. Name who is shown: people are what is counted."
+        )
+    start = pl.col(START) if START in stimuli.columns else pl.lit(None)
+    return stimuli.select(*FACTORS, start.cast(pl.String).alias(START))
 
 
 def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
@@ -72,16 +87,18 @@ def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataF
     asked = answers.join(factors, on="stimulus", how="inner")
     whole = _whole_series(edited, asked, len(values))
     kept = edited.filter(pl.col("picture").is_in(whole))
-    pictures = kept.select("picture", "person").unique(maintain_order=True).sort("picture")
+    pictures = kept.unique("picture", maintain_order=True).sort("picture")
     labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
     cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
     plain = _fill(
         asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
     )
     return Block(
-        system, attribute, values, pictures["picture"].to_list(), pictures["person"].to_list(), labels,
+        system, attribute, values, pictures["picture"].to_list(), pictures["person"].to_list(),
+        pictures[START].to_list(), labels,
         present=cube[0], scores=cube[1], unedited=plain[0][:, 0],
-        n_missing=edited["picture"].n_unique() - len(pictures),
+        n_missing=edited["person"].n_unique() - pictures["person"].n_unique(),
+        lost=edited["picture"].n_unique() - len(pictures),
         empty=answers.join(edited, on="stimulus").filter(pl.col("status") == "empty").height,
     )  # fmt: skip
 

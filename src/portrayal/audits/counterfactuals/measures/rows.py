@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import floor, log2
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,29 @@ from portrayal.audits.counterfactuals.measures.labels import is_plain, occupatio
 from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
 from portrayal.audits.counterfactuals.measures.presence import Block
 from portrayal.audits.counterfactuals.measures.slopes import (
-    LEAST,
     Slopes,
+    by_person,
     normalised_slopes,
+    raw_slopes,
     reversal_scores,
 )
-from portrayal.report.words import number
+from portrayal.report.words import plural
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.permutation import sign_flip_columns
 
+FACETS = ("attribute", "label", "occupation", "step", "check")
+FAMILY = ("slope", "raw_slope")
+PLACEBO = "placebo"
 PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
+FEWEST = floor(1 - log2(LEVEL)) + 1  # people whose signs can give a p under the level
+UNIT = "share of the centre's rate per unit of the value"
+UNMOVED = f"fewer than {FEWEST} people get it more often towards one end than towards the other"
+NO_SERIES = "nobody has an answer at every step"
+NO_LABEL = "it gave nobody any label"
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a block is measured."""
-
-    cluster: str = "picture"  # what answers repeat over: picture or person
-    repeats: int = 1
-    draws: int = 1999
-    seed: int = 0
-    least: int = LEAST
-    method: str = "benjamini-hochberg"  # the correction over all labels of the study
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class BlockSlopes:
     """All estimates of one block, one entry per label in each."""
 
     block: Block
-    clusters: list[str]
-    slopes: Slopes
+    slopes: Slopes  # normalised by the centre; of a label absent there, of the share itself
+    scores: np.ndarray  # people x labels, whole numbers: what the reversal test flips
     p: np.ndarray
     logistic: LogisticSlopes
     confidence: Slopes | None
@@ -55,55 +55,74 @@ class BlockSlopes:
         """The distance between neighbouring steps."""
         return float(np.diff(self.block.values).mean())
 
+    @property
+    def people(self) -> list[str]:
+        """The people, in the order of the scores."""
+        return sorted(set(self.block.people))
+
     def passes(self, place: int) -> bool:
         """Say whether a label passes the paper's filters."""
         return bool(self.slopes.p_paper[place] < PAPER_P and abs(self.slopes.slope[place]) > PAPER_SLOPE)
 
+    def moved(self, place: int) -> int:
+        """Count the people who get a label more often towards one end."""
+        return int(np.count_nonzero(self.scores[:, place]))
 
-def estimate(block: Block, options: Options) -> BlockSlopes:
+
+def estimate(block: Block, repeats: int = 1) -> BlockSlopes:
     """Estimate everything of one block."""
-    clusters = block.people if options.cluster == "person" else block.pictures
-    arguments = (block.values, clusters, options.draws, options.seed, options.least)
     scored = np.isfinite(block.scores).all() and bool(block.scores.any())
+    scores = reversal_scores(block.present, block.people, repeats)
     return BlockSlopes(
         block,
-        clusters,
-        normalised_slopes(block.present, *arguments),
-        sign_flip_columns(reversal_scores(block.present, clusters, options.repeats)),
-        conditional_logistic(block.present, block.values, clusters),
-        normalised_slopes(block.scores, *arguments) if scored else None,
+        normalised_slopes(block.present, block.values, block.people),
+        scores,
+        sign_flip_columns(scores),
+        conditional_logistic(block.present, block.values, block.people),
+        normalised_slopes(block.scores, block.values, block.people) if scored else None,
     )
 
 
-def label_rows(found: BlockSlopes) -> Iterator[Row]:
-    """Yield the rows of every label."""
-    flips = list(label_flips(found.block.present, found.clusters))
+def block_rows(found: BlockSlopes, plain_too: bool = False) -> Iterator[Row]:
+    """Yield all rows of a block; those of a placebo, and of plain concepts unless they are wanted, are in no family of tests."""
+    rows = [*_label_rows(found), *_group_rows(found.block), *_own_rows(found)]
+    for row in rows:
+        outside = found.block.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
+        yield {**row, "family": EXPLORATORY} if outside else row
+
+
+def _label_rows(found: BlockSlopes) -> Iterator[Row]:
+    """Yield the rows of every label, and one that says so where there is none."""
+    if not found.block.labels and found.block.pictures:
+        reason = {"decision": NOT_TESTED, "reason": NO_LABEL}
+        yield Estimate().row("slope", **_base(found.block), unit=UNIT, **reason)
+    flips = list(label_flips(found.block.present, found.block.people)) if found.block.pictures else []
     for place, label in enumerate(found.block.labels):
-        base = _base(found.block, label)
+        base = _base(found.block, label=label)
         yield from _slope_rows(found, place, base)
-        for name, share in zip(("comes", "goes", "changes"), flips[place], strict=True):
-            yield share.row(f"flip_{name}", **base, unit="share of source images")
+        for name, share in zip(("comes", "goes", "changes"), flips[place] if flips else (), strict=False):
+            yield share.row(f"flip_{name}", **base, unit="share")
         yield from _rate_rows(found, place, base)
+    yield from _start_rows(found.block)
 
 
-def block_rows(found: BlockSlopes) -> Iterator[Row]:
+def _own_rows(found: BlockSlopes) -> Iterator[Row]:
     """Yield what is said of the block as a whole."""
-    block, base = found.block, _base(found.block, "all labels")
-    tested = int((found.slopes.at_centre > 0).sum())
-    note = (
-        f"{tested} present at the centre, {int((found.slopes.at_centre >= LEAST).sum())} with an interval; "
-        f"the smallest p the reversal test can give with {len(set(found.clusters))} clusters is "
-        f"{number(2.0 ** (1 - len(set(found.clusters))))}"
+    block, base = found.block, _base(found.block)
+    movable = sum(found.moved(place) >= FEWEST for place in range(len(block.labels)))
+    note = f"{movable} can be tested with {plural(len(found.people), 'person', 'people')}"
+    lost = (
+        f"; {plural(block.lost, 'source image')} left out: a step has no usable answer" if block.lost else ""
     )
-    yield Estimate(float(len(block.labels)), unit="labels", note=note).row("labels_tested", **base)
+    yield Estimate(float(len(block.labels)), unit="labels", note=note + lost).row("labels_tested", **base)
     if block.pictures:
-        share = any_flip(block.present, found.clusters)
-        yield share.row("any_flip", **base, unit="share of source images")
-    asked = len(block.values) * (len(block.pictures) + block.n_missing)
-    yield wilson(block.empty, asked).row("empty_answers", **{**base, "n": asked}, unit="share of answers")
+        yield any_flip(block.present, block.people).row("any_flip", **base, unit="share")
+    asked = len(block.values) * (len(block.pictures) + block.lost)
+    counts = {"n": asked, "counted": "answers"}
+    yield wilson(block.empty, asked).row("empty_answers", **{**base, **counts}, unit="share")
 
 
-def group_rows(block: Block, options: Options) -> Iterator[Row]:
+def _group_rows(block: Block) -> Iterator[Row]:
     """Yield the slope of each occupation group: at least one of its labels given."""
     groups: dict[str, list[int]] = {}
     for place, label in enumerate(block.labels):
@@ -112,44 +131,69 @@ def group_rows(block: Block, options: Options) -> Iterator[Row]:
     if not groups or not block.pictures:
         return
     present = np.stack([block.present[:, :, places].max(axis=2) for places in groups.values()], axis=2)
-    clusters = block.people if options.cluster == "person" else block.pictures
-    slopes = normalised_slopes(present, block.values, clusters, options.draws, options.seed, options.least)
+    slopes = normalised_slopes(present, block.values, block.people)
     for place, (group, places) in enumerate(groups.items()):
-        labels = "any of: " + ", ".join(block.labels[at] for at in places)
-        note = "; ".join(filter(None, [labels, _why(slopes, place)]))
-        slope = _slope(slopes, place)
-        yield slope.row("occupation_group_slope", **_base(block, group), unit=UNIT, note=note)
+        note = "any of: " + ", ".join(block.labels[at] for at in places)
+        about = _base(block, occupation=group)
+        yield _slope(slopes, place).row("occupation_group_slope", **about, unit=UNIT, note=note)
 
 
-UNIT = "share of the centre's rate per unit of the value"
+def _start_rows(block: Block) -> Iterator[Row]:
+    """Yield the slopes of those who start in each group of the attribute: they tell a cue from the mere amount of editing."""
+    starts = np.array([start or "" for start in block.starts])
+    groups = sorted(set(starts) - {""})
+    for group in groups if len(groups) > 1 else []:
+        mine = starts == group
+        people = [person for person, inside in zip(block.people, mine, strict=True) if inside]
+        slopes = normalised_slopes(block.present[mine], block.values, people)
+        for place, label in enumerate(block.labels):
+            about = {**_base(block, label=label), "group": group, "n": len(set(people)), "n_missing": 0}
+            yield _slope(slopes, place).row("slope_by_start", **about, unit=UNIT)
 
 
 def _slope_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
     """Yield slope, slope per step, the paper's test, and the logistic and confidence slopes."""
     slopes, label = found.slopes, found.block.labels[place]
-    kind = "plain concept" if is_plain(label) else (occupation_group(label) or "")
-    note = "; ".join(filter(None, [_why(slopes, place), kind]))
-    slope = _slope(slopes, place)
-    per_step = slope.map(lambda end: end * found.spacing)
-    yield slope.row("slope", **base, p=found.p[place], unit=UNIT, note=note)
-    yield per_step.row("slope_per_step", **base, unit="share of the centre's rate per step", note=note)
-    if slopes.at_centre[place]:
-        passed = "passes" if found.passes(place) else "does not pass"
-        note = (
-            f"least squares over {len(found.block.values)} steps, as published; {passed} "
-            f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
-        )
-        paper = Estimate(slope.value, p=slopes.p_paper[place])
-        yield paper.row("paper_slope", **base, unit=UNIT, note=note)
+    note = "plain concept" if is_plain(label) else (occupation_group(label) or "")
+    tested = {"p": found.p[place], "p_floor": 2.0 ** (1 - found.moved(place)), **_untested(found, place)}
+    if found.block.pictures and not slopes.at_centre[place]:
+        raw = raw_slopes(found.block.present[:, :, [place]], found.block.values, found.block.people)
+        note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope", note]))
+        yield _slope(raw, 0).row("raw_slope", **base, unit="points", note=note, **tested)
+    else:
+        slope = _slope(slopes, place)
+        yield slope.row("slope", **base, unit=UNIT, note=note, **tested)
+        per_step = slope.map(lambda end: end * found.spacing)
+        yield per_step.row("slope_per_step", **base, unit="share of the centre's rate per step", note=note)
+        yield _paper_row(found, place, base)
     yield _logistic_row(found, place, base)
     if found.confidence is not None:
         slope = _slope(found.confidence, place)
         yield slope.row("confidence_slope", **base, unit="share of the centre's mean score per unit")
 
 
+def _untested(found: BlockSlopes, place: int) -> Row:
+    """Return the decision and reason where there is nothing to test."""
+    if not found.block.pictures:
+        return {"decision": NOT_MEASURABLE, "reason": NO_SERIES, "p": None}
+    if found.moved(place) < FEWEST:
+        return {"decision": NOT_TESTED, "reason": UNMOVED, "p": None}
+    return {}
+
+
+def _paper_row(found: BlockSlopes, place: int, base: Row) -> Row:
+    passed = "passes" if found.passes(place) else "does not pass"
+    note = (
+        f"least squares over {len(found.block.values)} steps, as published; {passed} "
+        f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
+    )
+    paper = Estimate(found.slopes.slope[place], p=found.slopes.p_paper[place])
+    return paper.row("paper_slope", **base, unit=UNIT, note=note)
+
+
 def _logistic_row(found: BlockSlopes, place: int, base: Row) -> Row:
     slope = _slope(found.logistic, place)
-    note = f"{int(found.logistic.n[place])} source images change"
+    note = f"{plural(int(found.logistic.n[place]), 'source image')} changed"
     if np.isinf(slope.value):
         note += f"; every one of them towards {'+' if slope.value > 0 else '-'}: no finite slope"
     return slope.row("logistic_slope", **base, unit="log odds per unit of the value", note=note)
@@ -158,39 +202,26 @@ def _logistic_row(found: BlockSlopes, place: int, base: Row) -> Row:
 def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
     """Yield raw rates of a label absent at the centre, and what the centre itself changed."""
     block = found.block
-    if not found.slopes.at_centre[place]:
+    if block.pictures and not found.slopes.at_centre[place]:
+        each = by_person(block.present[:, :, place], block.people)
         for step, value in enumerate(block.values):
-            given = block.present[:, step, place]
-            about = {
-                **base,
-                "contrast": f"{base['contrast']} at {value:+.2g}",
-                "note": "absent at the centre",
-            }
-            rate = wilson(float(given.sum()), len(given))
-            yield rate.row("rate", **about, unit="share of source images")
+            rate = wilson(float(each[:, step].sum()), len(each))
+            note = "absent at the centre"
+            yield rate.row("rate", **base, step=f"{value:+.2g}", unit="share", note=note)
     gap = block.unedited[:, place] - block.present[:, block.centre, place]
     known = np.isfinite(gap)
     if known.any():
-        counts = {"n": int(known.sum()), "n_missing": int((~known).sum()), "unit": "share of source images"}
+        each = by_person(
+            gap[known], [person for person, here in zip(block.people, known, strict=True) if here]
+        )
+        counts = {"n": len(each), "n_missing": len(set(block.people)) - len(each), "unit": "points"}
         note = "unedited photograph less the centre, which is itself synthetic"
-        mean = clustered_mean(gap[known], np.asarray(found.clusters)[known])
-        yield mean.row("unedited_gap", **{**base, **counts}, note=note)
+        yield clustered_mean(each).row("unedited_gap", **{**base, **counts}, note=note)
 
 
-def _base(block: Block, contrast: str) -> Row:
-    about = {"system": block.system, "group": block.attribute, "contrast": contrast}
-    return {**about, "n": len(block.pictures), "n_missing": block.n_missing}
-
-
-def _why(slopes: Slopes, place: int) -> str:
-    """Say why a slope or its interval is not there."""
-    count = int(slopes.at_centre[place])
-    if not count:
-        return "absent at the centre: no normalised slope"
-    if np.isnan(slopes.low[place]):
-        few = f"at the centre in {count} source images only"
-        return f"{few if count < LEAST else 'no source image changes'}: no interval"
-    return ""
+def _base(block: Block, **facets: str) -> Row:
+    about = {"system": block.system, "attribute": block.attribute, **facets}
+    return {**about, "n": len(set(block.people)), "counted": "people", "n_missing": block.n_missing}
 
 
 def _slope(slopes: Slopes | LogisticSlopes, place: int) -> Estimate:

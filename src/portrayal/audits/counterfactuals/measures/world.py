@@ -89,7 +89,8 @@ def corrected_share(
     confusion
         Counts of a validation sample: rows are the true groups, columns what the reader said.
     draws, seed, level
-        Both samples are drawn again, so that the reader's uncertain error is in the interval.
+        What is behind both samples is drawn from its posterior (Jeffreys), so that the reader's uncertain error is in the
+        interval, and a reader never seen to err may err.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def corrected_share(
     tails = (0.5 - level / 2, 0.5 + level / 2)
     lows, highs = np.quantile(kept, tails, axis=0)
     ends = zip(value.tolist(), lows.tolist(), highs.tolist(), strict=True)
-    return [Estimate(middle, low, high) for middle, low, high in ends]
+    return [Estimate(middle, min(low, middle), max(high, middle)) for middle, low, high in ends]
 
 
 def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarray:
@@ -287,6 +288,5 @@ def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
 def _redraw(
     read: np.ndarray, confusion: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    again = rng.multinomial(int(read.sum()), read / read.sum()).astype(float)
-    rows = [rng.multinomial(int(row.sum()), row / row.sum()) for row in confusion]
-    return again, np.array(rows, dtype=float)
+    """Draw the shares behind both samples anew, half a case added to each count: what was never seen may still occur."""
+    return rng.dirichlet(read + 0.5), np.array([rng.dirichlet(row + 0.5) for row in confusion])

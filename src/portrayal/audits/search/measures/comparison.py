@@ -14,8 +14,11 @@ from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.quality import quality
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
+from portrayal.audits.search.measures.slope import UNIT
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError, nearest
+from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import paired_t
 from portrayal.stats.intervals import clustered_mean
 
@@ -29,6 +32,9 @@ def comparison(scored: ScoredRuns) -> PartialResult:
     rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged)]
     distances = []
     for base, variant in _pairs(scored):
+        if base in scored.unusable or variant in scored.unusable:
+            rows += [_no_change(scored, ruler, base, variant) for ruler in scored.rulers]
+            continue
         rows += _changes(base, variant, of_system)
         table = _distances(scored, base, variant)
         rows += _distance_rows(table, base, variant, scored.seed)
@@ -54,10 +60,10 @@ def _published(scored: ScoredRuns) -> pl.DataFrame:
 
 
 def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
-    """Return (system, variant) pairs of the study, each a system that answered."""
+    """Return (system, variant) pairs of the study, each a system that was asked."""
     pairs = [(base, variant) for base, variants in scored.settings.compare.items() for variant in variants]
     for name in (name for pair in pairs for name in pair):
-        if name not in scored.runs:
+        if name not in (*scored.runs, *scored.unusable):
             raise PortrayalError(
                 f"[search.compare] names {name!r}, which is no system of this study."
                 f"{nearest(name, scored.runs)}"
@@ -73,7 +79,7 @@ def _quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
 
 def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
-    about = {"system": system, "n_missing": judged - table.height, "unit": "mean over queries"}
+    about = {"system": system, "n_missing": judged - table.height, "unit": "mean", "counted": "queries"}
     names = QUALITY if table.height else ()
     return [clustered_mean(table[name].to_numpy()).row(name, **about) for name in names]
 
@@ -81,7 +87,7 @@ def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[st
 def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
     both = tables[variant].join(tables[base], on="query", suffix="_base")
-    about = {"system": variant, "contrast": f"{variant} - {base}", "unit": "mean paired difference, queries"}
+    about = {"system": variant, "versus": base, "unit": "mean paired difference", "counted": "queries"}
     return [
         paired_t((both[name] - both[f"{name}_base"]).to_numpy()).row(f"{name}_change", **about)
         for name in (QUALITY if both.height > 1 else ())
@@ -111,13 +117,13 @@ def _distances(scored: ScoredRuns, base: str, variant: str) -> pl.DataFrame:
 
 def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[dict[str, Any]]:
     """Return the mean distance and its correlation with |g(q)|."""
-    about = {"system": variant, "contrast": f"{variant} and {base}"}
+    about = {"system": variant, "versus": base, "counted": "queries"}
     values = table["distance"].drop_nulls().to_numpy()
     mean = replace(clustered_mean(values), n_missing=table.height - len(values))
     x, y = (table[name].fill_null(np.nan).to_numpy() for name in ("genderedness", "distance"))
-    r, unit = correlate(x, y, seed=seed), "Pearson's r of |g(q)| and distance, queries"
+    r, unit = correlate(x, y, seed=seed), "Pearson's r of |g(q)| and distance"
     return [
-        mean.row("kendall_distance", unit="normalised K(p), mean over queries", **about),
+        mean.row("kendall_distance", unit="normalised K(p), mean", **about),
         r.row("kendall_genderedness", unit=unit, **about),
     ]
 
@@ -126,4 +132,12 @@ def _gsr_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict
     """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
     tables = scored.tables[ruler]
     found = relative_gsr(tables[variant], tables[base], scored.seed)
-    return found.difference.row("gsr_change", system=variant, group=ruler, contrast=f"{variant} - {base}")
+    return found.difference.row("gsr_change", system=variant, ruler=ruler, versus=base)
+
+
+def _no_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
+    """Return the row of a change that cannot be measured, since one of the two gave no rankings."""
+    broken = variant if variant in scored.unusable else base
+    reason = f"{broken} gave no rankings: {scored.unusable[broken]}"
+    said = Estimate(n=0, n_missing=len(scored.history.queries), decision=NOT_MEASURABLE, reason=reason)
+    return said.row("gsr_change", system=variant, ruler=ruler, versus=base, counted="queries", unit=UNIT)

@@ -7,6 +7,7 @@ References
 ----------
 .. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
    Management 57.
+.. [2] Fieller (1954), Some problems in interval estimation, Journal of the Royal Statistical Society B 16, 175-185.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.slope import Slope, fit, measure_slope, resample_slopes
+from portrayal.audits.search.measures.slope import (
+    SAME,
+    Slope,
+    fit_with_error,
+    measure_slope,
+    quantile,
+    steady,
+)
+
+TOO_FEW = "no ratio: too few queries have both a list and a relevant document"
+FLAT = "no ratio: the perfect system's GSR is zero"
+VAGUE = "no ratio: the perfect system's GSR may be zero; read the difference"
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,9 @@ class Relative:
     """A system against the perfect one, on the queries both can be measured on."""
 
     difference: Slope
-    ratio: float  # m_s / m_perfect
-    low: float
-    high: float
+    ratio: float = np.nan  # m_s / m_perfect; NaN where m_perfect may be zero
+    low: float = np.nan
+    high: float = np.nan
     note: str = ""
 
     @property
@@ -35,15 +47,16 @@ class Relative:
         return self.ratio - 1
 
 
-def gsr(table: pl.DataFrame, seed: int = 0, draws: int = 2000, shuffles: int = 9999) -> Slope:
+def gsr(table: pl.DataFrame, seed: int = 0) -> Slope:
     """Return GSR: the slope of the genderedness of result lists on that of their queries.
 
     Parameters
     ----------
     table
         Columns `query_score` and `list_score`, one row a query, as `score_history` gives them; null where a query has none.
-    seed, draws, shuffles
-        Of the bootstrap and the permutation test.
+        Queries of the same `unit`, where there is such a column, count together.
+    seed
+        Of the test's sign flips.
 
     Returns
     -------
@@ -59,54 +72,59 @@ def gsr(table: pl.DataFrame, seed: int = 0, draws: int = 2000, shuffles: int = 9
     >>> round(found.value, 6), found.n, found.n_missing
     (0.5, 3, 1)
     """
-    x, y = _columns(table)
-    return measure_slope(x, y, seed, draws, shuffles)
+    return measure_slope(_column(table, "query_score"), _column(table, "list_score"), _units(table), seed)
 
 
-def relative_gsr(
-    table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0, draws: int = 2000, shuffles: int = 9999
-) -> Relative:
+def relative_gsr(table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0) -> Relative:
     """Return difference and ratio of two systems' GSR.
 
     Query genderedness is the same for both, so the difference of the slopes is the slope of the differences
-    and gets the same interval and test. The ratio's interval comes from the same resamples for both
-    (percentiles).
+    and gets the same interval and test. The ratio has Fieller's interval, and is left out where the perfect system's own
+    slope may be zero.
     """
-    both = table.select("query", "query_score", "list_score").join(
+    both = table.join(
         perfect.select("query", pl.col("list_score").alias("perfect_score")),
         on="query",
         maintain_order="left",
     )
-    x, y = _columns(both)
-    baseline = both["perfect_score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    difference = measure_slope(x, y - baseline, seed, draws, shuffles)
-    usable = ~(np.isnan(x) | np.isnan(y) | np.isnan(baseline))
-    x, y, baseline = x[usable], y[usable], baseline[usable]
-    own, base = fit(x, y)[0], fit(x, baseline)[0]
-    if np.isnan(base) or abs(base) < 1e-12:
-        return Relative(difference, np.nan, np.nan, np.nan, "no ratio: the perfect system's GSR is zero")
-    low, high, crosses = _ratio_interval(x, y, baseline, seed, draws)
-    note = "the perfect system's interval holds zero: read the difference, not the ratio" if crosses else ""
-    return Relative(difference, own / base, low, high, note)
+    x, own, base = (_column(both, name) for name in ("query_score", "list_score", "perfect_score"))
+    given = _units(both)
+    units = np.arange(len(x)) if given is None else given
+    difference = measure_slope(x, _without_rounding(own - base), units, seed)
+    usable = ~(np.isnan(x) | np.isnan(own) | np.isnan(base))
+    if np.isnan(difference.low):
+        return Relative(difference, note=TOO_FEW)
+    _, groups = np.unique(units[usable], return_inverse=True)
+    return _ratio(difference, x[usable], own[usable], steady(base[usable]), groups)
 
 
-def _ratio_interval(
-    x: np.ndarray, y: np.ndarray, baseline: np.ndarray, seed: int, draws: int
-) -> tuple[float, float, bool]:
-    """Return percentiles of the resampled ratio, and whether the baseline's own resamples lie on both sides of zero."""
-    if len(x) < 3:
-        return np.nan, np.nan, True
-    own, base = resample_slopes(x, [y, baseline], seed, draws)
-    ends = np.nanquantile(base, [0.025, 0.975])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = np.nanquantile(own / base, [0.025, 0.975])
-    return float(low), float(high), bool(ends[0] <= 0 <= ends[1])
+def _ratio(
+    difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, units: np.ndarray
+) -> Relative:
+    """Add the ratio of the slopes with Fieller's interval: all r for which own - r base may have no slope."""
+    if not np.ptp(base):
+        return Relative(difference, note=FLAT)
+    above, below = fit_with_error(x, own, units), fit_with_error(x, base, units)
+    t = quantile(x, units) ** 2
+    square = below.slope**2 - t * below.error**2
+    if square <= 0:
+        return Relative(difference, note=VAGUE)
+    middle = above.slope * below.slope - t * (above.parts @ below.parts)
+    rest = above.slope**2 - t * above.error**2
+    reach = np.sqrt(max(middle**2 - square * rest, 0.0))
+    low, high = (middle - reach) / square, (middle + reach) / square
+    return Relative(difference, above.slope / below.slope, float(low), float(high))
 
 
-def _columns(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return query and list scores, NaN where missing."""
-    x, y = (
-        table[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        for column in ("query_score", "list_score")
-    )
-    return x, y
+def _without_rounding(differences: np.ndarray) -> np.ndarray:
+    """Return the differences, exactly 0 where two lists hold the same numbers added up in another order."""
+    return np.where(np.abs(differences) <= SAME, 0.0, differences)
+
+
+def _column(table: pl.DataFrame, name: str) -> np.ndarray:
+    """Return a column of numbers, NaN where missing."""
+    return table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _units(table: pl.DataFrame) -> np.ndarray | None:
+    return table["unit"].to_numpy() if "unit" in table.columns else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,7 @@ GENDERED_STOP_WORDS = frozenset(
 
 SCORES = {
     "query": pl.String,
+    "unit": pl.Int64,  # queries of the same words have the same
     "query_score": pl.Float64,  # g(q)
     "list_score": pl.Float64,  # g_q(L)
     "documents": pl.Int64,  # in the list, after the cut
@@ -50,6 +52,12 @@ class History:
     cutoff: int = 100
     discount: str = "definition"
     inflected: bool = True
+
+    @cached_property
+    def units(self) -> list[int]:
+        """A number for each query; queries of the same words, in whatever order, have the same."""
+        numbers: dict[frozenset[str], int] = {}
+        return [numbers.setdefault(frozenset(words), len(numbers)) for words in self.queries.values()]
 
     def relevant(self, query: str) -> dict[str, int]:
         """Return the relevant documents of a query that the collection has, best first."""
@@ -125,7 +133,7 @@ def score_many(
     for place, (name, (_, shared)) in enumerate(systems.items()):
         part = documents[place * len(asked) : (place + 1) * len(asked)]
         weights = [_weights(history, query, cut[name][query], shared) for query in asked]
-        tables[name] = _table(asked, of_query, part, weights)
+        tables[name] = _table(history, of_query, part, weights)
     return tables
 
 
@@ -137,12 +145,13 @@ def _weights(history: History, query: str, listed: Sequence[str], shared: bool) 
 
 
 def _table(
-    asked: Sequence[str], of_query: np.ndarray, documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+    history: History, of_query: np.ndarray, documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]
 ) -> pl.DataFrame:
     of_list = list_scores(documents, weights)
     unscored = [int(np.sum(np.isnan(scores))) for scores in documents]
     columns = (
-        asked,
+        history.queries,
+        history.units,
         of_query,
         of_list,
         map(len, documents),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,8 @@ from portrayal.audits.search.measures.entities import (
 )
 from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.lists import rank_weights
-from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns
-from portrayal.audits.search.measures.slope import permutation_p
+from portrayal.audits.search.measures.slope import measure_slope
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
 
@@ -64,39 +64,31 @@ def _outcome_rows(scored: ScoredRuns, system: str, outcomes: dict[str, str]) -> 
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
     found = list(outcomes.values())
     judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
-    about = {"system": system, "contrast": f"against {PERFECT}"}
-    counted = {"n_missing": judged - len(found), "unit": "share of queries", **about}
+    about = {"system": system, "versus": PERFECT, "counted": "queries"}
+    counted = {"n_missing": judged - len(found), "unit": "share", **about}
     rows = [
         wilson(found.count(outcome), len(found)).row("over_representation", group=outcome, **counted)
         for outcome in (*scored.settings.poles, NEITHER, UNDEFINED)
     ]
-    return [*rows, _trend_row(scored, about, *_trend(scored, outcomes))]
+    return [*rows, _trend_row(scored, system, outcomes)]
 
 
-def _trend_row(scored: ScoredRuns, about: dict[str, Any], x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Return the correlation of the outcome with the query's genderedness, with a permutation p."""
-    related = correlate(x, y, seed=scored.seed)
+def _trend_row(scored: ScoredRuns, system: str, outcomes: Mapping[str, str]) -> dict[str, Any]:
+    """Return Pearson's r of the outcome (+1, -1, 0) and the query's genderedness, tested as a slope is."""
     poles = scored.settings.poles
-    return related.row(
+    signs = {poles[0]: 1.0, poles[1]: -1.0, NEITHER: 0.0}
+    x = scored.query_scores(scored.first.name)
+    y = np.array([signs.get(outcomes.get(query, ""), np.nan) for query in scored.history.queries])
+    slope = measure_slope(x, y, np.array(scored.history.units), scored.seed)
+    both = ~(np.isnan(x) | np.isnan(y))
+    scale = float(x[both].std() / y[both].std()) if both.any() and y[both].std() > 0 else 1.0
+    return slope.map(lambda end: float(np.clip(end * scale, -1, 1))).row(
         "over_representation_trend",
-        group=scored.first.name,
-        p=permutation_p(x, y, scored.seed) if np.isfinite(related.value) else None,
-        n_missing=len(scored.history.queries) - len(x),
-        unit="Pearson's r with query genderedness, queries",
+        system=system,
+        versus=PERFECT,
+        ruler=scored.first.name,
+        unit="Pearson's r with query genderedness",
         note=f"{poles[0]} +1, {poles[1]} -1, neither 0; queries with no documents of either are missing",
-        **about,
-    )
-
-
-def _trend(scored: ScoredRuns, outcomes: dict[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return genderedness and outcome (+1, -1, 0) of the queries that have both."""
-    scores = dict(zip(scored.history.queries, scored.query_scores(scored.first.name), strict=True))
-    signs = {scored.settings.poles[0]: 1.0, scored.settings.poles[1]: -1.0, NEITHER: 0.0}
-    usable = [
-        query for query, outcome in outcomes.items() if outcome in signs and not np.isnan(scores[query])
-    ]
-    return np.array([scores[query] for query in usable]), np.array(
-        [signs[outcomes[query]] for query in usable]
     )
 
 
@@ -132,11 +124,12 @@ def _exposure_rows(scored: ScoredRuns, system: str, groups: np.ndarray) -> list[
     poles, named = scored.settings.poles, _groups(scored)
     table = _shares(scored, system, groups, len(named))
     usable = table[~np.isnan(table[:, 0])]
-    names = [*({"group": name} for name in named), {"contrast": f"{poles[0]} - {poles[1]}"}]
+    names = [*({"group": name} for name in named), {"group": poles[0], "versus": poles[1]}]
     about = {
         "system": system,
         "n_missing": len(table) - len(usable),
-        "unit": "mean share of attention, queries",
+        "unit": "mean share of attention",
+        "counted": "queries",
     }
     return [
         clustered_mean(values).row("exposure", **about, **whose)
@@ -163,9 +156,10 @@ def _arab_rows(scored: ScoredRuns, system: str) -> list[dict[str, Any]]:
     for magnitude in MAGNITUDES:
         values = np.array([rank_bias(part, magnitude) for part in listed])
         usable = values[~np.isnan(values)]
-        unit = f"ARaB at 10 ({magnitude}), mean over queries; above 0 leans to {scored.settings.poles[0]}"
-        about = {"system": system, "group": magnitude, "n_missing": len(values) - len(usable), "unit": unit}
-        rows.append(clustered_mean(usable).row("arab", **about))
+        positive, negative = scored.settings.poles
+        about = {"system": system, "magnitude": magnitude, "group": positive, "versus": negative}
+        further = {"n_missing": len(values) - len(usable), "counted": "queries", "unit": "ARaB at 10, mean"}
+        rows.append(clustered_mean(usable).row("arab", **about, **further))
     return rows
 
 

@@ -9,7 +9,9 @@ import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredRuns
-from portrayal.audits.search.measures.slope import SMALL, Slope
+from portrayal.audits.search.measures.slope import SMALL, UNIT, Slope
+from portrayal.report.words import plural
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
@@ -23,13 +25,31 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
             if system == PERFECT and not scored.judged:
                 continue
             slope = gsr(table, scored.seed)
-            rows.append(slope.row("gsr", system=system, group=ruler.name, note=_notes(slope, table)))
+            rows.append(_gsr_row(scored, ruler, system, slope, table))
             fits.append((ruler.name, system, slope.value, slope.intercept))
         for system in scored.systems:
             rows += _against(scored, ruler, system) + _without_gendered(scored, ruler, system)
-    schema = {"vectors": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
+        rows += [_unusable(scored, ruler, system, reason) for system, reason in scored.unusable.items()]
+    schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
     tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
     return PartialResult(rows, tables, _warnings(scored))
+
+
+def _gsr_row(
+    scored: ScoredRuns, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame
+) -> dict[str, Any]:
+    """Return a system's own slope: it is tested only where there is no perfect system to be compared with."""
+    row = slope.row("gsr", system=system, ruler=ruler.name, note=_notes(slope, table))
+    tested = system in scored.systems and not scored.judged
+    return row if tested else {**row, "family": EXPLORATORY}
+
+
+def _unusable(scored: ScoredRuns, ruler: Ruler, system: str, reason: str) -> dict[str, Any]:
+    """Return the row of a system whose lists are no rankings."""
+    said = Estimate(n=0, n_missing=len(scored.history.queries), decision=NOT_MEASURABLE, reason=reason)
+    about = {"versus": PERFECT} if scored.judged else {}
+    measure = "gsr_difference" if scored.judged else "gsr"
+    return said.row(measure, system=system, ruler=ruler.name, counted="queries", unit=UNIT, **about)
 
 
 def gendered_queries(scored: ScoredRuns) -> set[str]:
@@ -44,15 +64,12 @@ def _against(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, An
         return []
     tables = scored.tables[ruler.name]
     found = relative_gsr(tables[system], tables[PERFECT], scored.seed)
-    about = {"system": system, "group": ruler.name}
-    ratio = Estimate(
-        found.ratio, found.low, found.high, n=found.difference.n, n_missing=found.difference.n_missing
-    )
+    about = {"system": system, "ruler": ruler.name, "versus": PERFECT, "counted": "queries"}
+    n, missing = found.difference.n, found.difference.n_missing
+    ratio = Estimate(found.ratio, found.low, found.high, n=n, n_missing=missing, null=1.0, note=found.note)
     return [
-        found.difference.row("gsr_difference", contrast=f"less {PERFECT}", **about),
-        ratio.row(
-            "gsr_ratio", contrast=f"over {PERFECT}", unit="ratio of slopes, queries", note=found.note, **about
-        ),
+        found.difference.row("gsr_difference", **about),
+        ratio.row("gsr_ratio", unit="ratio of slopes", **about),
     ]
 
 
@@ -62,9 +79,9 @@ def _without_gendered(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dic
     table = scored.tables[ruler.name][system].filter(~pl.col("query").is_in(list(named)))
     if not named or table.height < 3:
         return []
-    slope = gsr(table, scored.seed, shuffles=999)
-    note = f"without {len(named)} queries that name a group themselves"
-    return [slope.row("gsr_without_gendered_queries", system=system, group=ruler.name, note=note)]
+    slope = gsr(table, scored.seed)
+    note = f"without {plural(len(named), 'query', 'queries')} that name a group themselves"
+    return [slope.row("gsr_without_gendered_queries", system=system, ruler=ruler.name, note=note)]
 
 
 def _notes(slope: Slope, table: pl.DataFrame) -> str:
@@ -75,9 +92,9 @@ def _notes(slope: Slope, table: pl.DataFrame) -> str:
 
 
 def _queries(scored: ScoredRuns) -> pl.DataFrame:
-    """Return one row per vectors, system and query."""
+    """Return one row per ruler, system and query."""
     parts = [
-        table.with_columns(pl.lit(ruler).alias("vectors"), pl.lit(system).alias("system"))
+        table.with_columns(pl.lit(ruler).alias("ruler"), pl.lit(system).alias("system"))
         for ruler, tables in scored.tables.items()
         for system, table in tables.items()
     ]

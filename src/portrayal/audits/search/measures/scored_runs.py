@@ -29,6 +29,12 @@ REFERENCES = (PERFECT, RANDOM)
 INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
 
+REPEATED = {
+    "rank": "its list for query {query!r} has rank {value} twice, so its order is not known",
+    "doc": "its list for query {query!r} names document {value!r} twice",
+}
+
+
 @dataclass(frozen=True)
 class PartialResult:
     """What one part of the measure adds: result rows, tables for charts, warnings."""
@@ -57,7 +63,8 @@ class ScoredRuns:
     texts: Mapping[str, str]
     mentions: Mapping[str, set[str]]
     rulers: Mapping[str, Ruler]
-    systems: list[str]  # as the study names them
+    unusable: Mapping[str, str]  # systems whose lists cannot be read as rankings, with the reason
+    systems: list[str]  # the others, as the study names them
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
     # The queries a system answered; an empty list is an answer, a failure is none.
     answered: Mapping[str, frozenset[str]]
@@ -89,7 +96,9 @@ class ScoredRuns:
 def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     """Score the answers of every system with every set of measuring vectors."""
     history: History = evidence.inputs["history"]
-    runs = _runs(evidence.responses)
+    answers = _runs(evidence.responses)
+    unusable = _unusable(answers, history)
+    runs = {key: run for key, run in answers.items() if key[0] not in unusable}
     systems = list(dict.fromkeys(name for name, _ in runs))
     rulers = {
         name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
@@ -100,7 +109,7 @@ def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
     answered = {name: _answered(evidence.responses, name) for name in first}
     return ScoredRuns(
-        settings, history, texts, mentions, rulers, systems, first, answered, tables, evidence.seed
+        settings, history, texts, mentions, rulers, unusable, systems, first, answered, tables, evidence.seed
     )
 
 
@@ -133,31 +142,35 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     runs = {}
     for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
         answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
-        run = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
-        _check_unique(run, str(system))
-        runs[str(system), int(repeat)] = run
-    if all(run.is_empty() for run in runs.values()):
-        raise PortrayalError(
-            "there are no answers to measure. Record the study first: portrayal audit STUDY.toml"
+        runs[str(system), int(repeat)] = answered.select(
+            pl.col("stimulus").alias("query"), "doc", "rank", "score"
         )
     return runs
+
+
+def _unusable(runs: Mapping[tuple[str, int], pl.DataFrame], history: History) -> dict[str, str]:
+    """Return the systems that gave a list which is no ranking of the collection's documents, with the reason."""
+    faults = {system: _fault(run, history) for (system, _), run in runs.items()}
+    return {system: fault for system, fault in faults.items() if fault}
+
+
+def _fault(run: pl.DataFrame, history: History) -> str:
+    """Say what keeps a run from being read as rankings; nothing when it can be."""
+    for column, says in REPEATED.items():
+        twice = run.filter(pl.struct("query", column).is_duplicated())
+        if not twice.is_empty():
+            return says.format(query=twice["query"][0], value=twice[column][0])
+    strange = run.filter(~pl.col("doc").is_in(list(history.bags.documents)))
+    if not strange.is_empty():
+        query, doc = strange.select("query", "doc").row(0)
+        return f"its list for query {query!r} names document {doc!r}, which the collection does not have"
+    return ""
 
 
 def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
     """Return the queries whose first asking was answered, with a list or with an empty one."""
     said = pl.col("status").is_in(ANSWERED)
     return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
-
-
-def _check_unique(run: pl.DataFrame, system: str) -> None:
-    for column in ("rank", "doc"):
-        twice = run.filter(pl.struct("query", column).is_duplicated())
-        if not twice.is_empty():
-            raise PortrayalError(
-                f"system {system!r} gives query {twice['query'][0]!r} the {column} "
-                f"{twice[column][0]!r} twice. "
-                "Each result of a query has its own rank and document."
-            )
 
 
 def _scored(
@@ -186,7 +199,7 @@ def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:
         pl.concat(parts)
         .group_by("query", maintain_order=True)
         .agg(
-            pl.col("query_score").first(),
+            pl.col("unit", "query_score").first(),
             pl.col("list_score").mean(),
             pl.col("documents").sum(),
             pl.col("unscored").sum(),

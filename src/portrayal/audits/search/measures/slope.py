@@ -1,37 +1,70 @@
-"""A slope over queries with a bootstrap interval and a permutation p (Definition 3.8).
+"""A slope over queries (Definition 3.8), with an interval and a test that hold where noise grows with genderedness.
 
-The interval resamples queries. It is studentised: each resample's slope is divided by its own
-heteroscedasticity-consistent error (HC3), and the interval is symmetric, which keeps coverage where percentiles
-lose it. The permutation test permutes the lists over the queries.
+The interval is the slope plus and minus t heteroscedasticity-consistent errors (HC3) [2]_. The degrees of freedom are the
+effective number of queries: where a few queries lie far out, most of the slope rests on them, and t is that of few.
+
+The test flips signs: each query's part of the slope is (g(q) - mean) times the distance of its list from
+the mean of the middle third of the lists, which no outlying list can move.
+Under no relation each part may as well have the other sign, however much its noise grows with |g(q)|; permuting lists over
+queries assumes that it does not grow. Queries of the same words are flipped together. All tests of a study flip the same
+queries together (`portrayal.stats.joint_flips`), so a row hands its parts on as `influence`.
 
 References
 ----------
 .. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
    Management 57.
-.. [2] Davison, Hinkley (1997), Bootstrap methods and their application, section 6.2 (resampling cases,
-   studentised).
+.. [2] Long, Ervin (2000), Using heteroscedasticity consistent standard errors in the linear regression model, The American
+   Statistician 54, 217-224.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import permutations
-from math import factorial
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.joint_flips import flip_jointly
 
-SMALL = 50  # queries; below, the row says that intervals are wide or short of their level
-EXACT_UP_TO = 8  # 8! = 40,320 orders are all looked at
+SMALL = 50  # queries; below, the row says that its interval is wide
+FEWEST = 6  # queries of distinct words; with fewer no pattern of signs is rare enough to be told from chance
+SAME = 1e-12  # list scores that differ by less are the same number, added up in another order
+UNIT = "slope of list on query genderedness"
+TOO_FEW = f"only {{}} of its queries can be used, and {FEWEST} are the fewest that can be told from chance"
+CONSTANT = "nothing varies from query to query, so the slope is exactly 0"
+ALIKE = "all usable queries are equally gendered, so there is no slope"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Slope(Estimate):
     """A slope with its interval, two-sided p and the number of queries behind it."""
 
-    unit: str = "slope of list on query genderedness, queries"
+    unit: str = UNIT
+    counted: str | None = "queries"
     intercept: float = np.nan
+    units: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    influence: np.ndarray = field(default_factory=lambda: np.zeros(0))  # each unit's part in the test
+
+    def row(self, measure: str, **columns: Any) -> dict[str, Any]:
+        """Return a Results row, with each unit's part under `influence`."""
+        parts = list(zip(self.units.tolist(), self.influence.tolist(), strict=True))
+        return {**super().row(measure, **columns), "influence": parts}
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A least-squares line, and each unit's part in the error of its slope."""
+
+    slope: float
+    intercept: float
+    parts: np.ndarray  # the root of their sum of squares is the error (HC3)
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return float(np.linalg.norm(self.parts))
 
 
 def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -49,108 +82,88 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return slope, float(y.mean() - slope * x.mean())
 
 
-def measure_slope(
-    x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 2000, shuffles: int = 9999, level: float = 0.95
-) -> Slope:
+def fit_with_error(x: np.ndarray, y: np.ndarray, units: np.ndarray) -> Fit:
+    """Return the line and the parts of its slope's error; units are whole numbers from 0, one a query or several."""
+    slope, intercept = fit(x, y)
+    centred = x - x.mean()
+    spread = centred @ centred
+    residual = y - y.mean() - slope * centred
+    leverage = np.bincount(units, 1.0 / len(x) + centred**2 / spread)
+    parts = np.bincount(units, centred * residual) / np.maximum(1.0 - leverage, SAME) / spread
+    return Fit(slope, intercept, parts)
+
+
+def quantile(x: np.ndarray, units: np.ndarray, level: float = 0.95) -> float:
+    """Return t on the effective number of units: the square of the sum of squares of x over the sum of its squares."""
+    from scipy import stats
+
+    squares = np.bincount(units, (x - x.mean()) ** 2)
+    effective = squares.sum() ** 2 / (squares**2).sum() * (1 - 2 / len(squares))
+    return float(stats.t.isf((1 - level) / 2, max(effective, 1.0)))
+
+
+def measure_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray | None = None, seed: int = 0) -> Slope:
     """Return the slope of y on x over queries; a query with either missing counts as missing.
 
     Parameters
     ----------
     x, y
         Genderedness of queries and of their lists; NaN where there is none.
+    units
+        A number for each query; those of the same number (queries of the same words) count together. None: each its own.
     seed
-        Seed of the resamples and permutations.
-    draws, shuffles
-        How many resamples and permutations.
-    level
-        Level of the interval.
+        Of the signs, where there are too many queries for all patterns.
     """
     usable = ~(np.isnan(x) | np.isnan(y))
-    missing = int(np.sum(~usable))
-    x, y = x[usable], _steady(y[usable])
+    names, own = np.unique((np.arange(len(x)) if units is None else units)[usable], return_inverse=True)
+    x, y = x[usable], steady(y[usable])
+    counts: dict[str, Any] = {"n": len(x), "n_missing": int(np.sum(~usable))}
     slope, intercept = fit(x, y)
-    if np.isnan(slope) or len(x) < 3:
-        note = "no slope: fewer than three usable queries, or all of the same genderedness"
-        return Slope(n=len(x), n_missing=missing, note=note)
-    low, high = bootstrap_interval(x, y, seed, draws, level)
-    note = f"under {SMALL} queries: studentised bootstrap, read with care" if len(x) < SMALL else ""
-    p = permutation_p(x, y, seed, shuffles)
-    return Slope(slope, low, high, p, len(x), missing, note=note, intercept=intercept)
+    untested = {**counts, "decision": NOT_TESTED, "intercept": intercept}
+    if not len(x):
+        return Slope(**counts)
+    if np.isnan(slope) and len(x) > 1:
+        return Slope(**untested, reason=ALIKE, note=ALIKE)
+    if len(names) < FEWEST:
+        return Slope(slope, **untested, reason=TOO_FEW.format(len(names)), note=TOO_FEW.format(len(names)))
+    if not np.ptp(y):
+        return Slope(0.0, 0.0, 0.0, **untested, reason=CONSTANT)
+    return _tested(x, y, names, own, seed, counts)
 
 
-def bootstrap_interval(
-    x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 2000, level: float = 0.95
-) -> tuple[float, float]:
-    """Return the symmetric studentised bootstrap interval of the slope, resampling queries."""
-    slope, error = _slopes_and_errors(x[None, :], y[None, :])
-    if error[0] < 1e-13 * max(1.0, abs(slope[0])):  # an exact line has no sampling error to resample
-        return float(slope[0]), float(slope[0])
-    slopes, errors = _resampled(x, y, draws, np.random.default_rng(seed))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = (slopes - slope[0]) / errors
-    reach = float(np.quantile(np.abs(t[np.isfinite(t)]), level) * error[0])
-    return float(slope[0]) - reach, float(slope[0]) + reach
-
-
-def permutation_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = 9999) -> float:
-    """Return the two-sided p of no relation, permuting y over the queries: exact for few, sampled for many."""
-    centred = x - x.mean()
-    observed = abs(centred @ y)
-    # Sums of the same numbers in another order differ in the last digits; such ties count as ties.
-    reached = observed - 1e-12 * (np.abs(centred) @ np.abs(y - y.mean()) + 1e-300)
-    if factorial(len(x)) <= factorial(EXACT_UP_TO):
-        orders = np.array(list(permutations(range(len(x)))))
-        return float(np.mean(np.abs(y[orders] @ centred) >= reached))
-    rng, beyond = np.random.default_rng([seed, 1]), 0
-    for size in _blocks(draws, len(y)):
-        shuffled = rng.permuted(np.broadcast_to(y - y.mean(), (size, len(y))), axis=1)
-        beyond += int(np.sum(np.abs(shuffled @ centred) >= reached))
-    return (1 + beyond) / (draws + 1)
-
-
-def _steady(y: np.ndarray) -> np.ndarray:
+def steady(y: np.ndarray) -> np.ndarray:
     """Return y, made exactly constant where it differs by rounding errors only: those carry no relation."""
-    if len(y) and np.ptp(y) <= 1e-12 * max(1.0, float(np.abs(y).max())):
-        return np.full(len(y), y[0])
-    return y
+    return np.full(len(y), y[0]) if len(y) and np.ptp(y) <= SAME * max(1.0, float(np.abs(y).max())) else y
 
 
-def _resampled(
-    x: np.ndarray, y: np.ndarray, draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return slopes and errors of `draws` resamples of the queries."""
-    parts = []
-    for size in _blocks(draws, len(x)):
-        picks = rng.integers(0, len(x), (size, len(x)))
-        parts.append(_slopes_and_errors(x[picks], y[picks]))
-    return np.concatenate([slopes for slopes, _ in parts]), np.concatenate([errors for _, errors in parts])
+def parts_of_slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return each query's part in the slope; they add up to it (times a constant) whatever the lists are centred on.
+
+    Centred on the mean of the middle third: a list far out would move the mean, and with it the parts of all other queries,
+    which then look like evidence; a median is none of the lists' own noise, but falls on a value that many lists may have.
+    """
+    beyond = (len(y) - 1) // 3
+    middle = np.sort(y)[beyond : len(y) - beyond].mean()
+    parts = (x - x.mean()) * (y - middle)
+    return np.where(np.abs(parts) <= SAME * np.abs(parts).max(initial=0.0), 0.0, parts)
 
 
-def _blocks(draws: int, length: int) -> list[int]:
-    """Split the draws so that one block holds about a quarter of a million numbers."""
-    size = max(1, 250_000 // max(1, length))
-    return [min(size, draws - start) for start in range(0, draws, size)]
+def _tested(
+    x: np.ndarray, y: np.ndarray, names: np.ndarray, own: np.ndarray, seed: int, counts: dict[str, Any]
+) -> Slope:
+    """Return the slope with its interval, and its p by sign flips."""
+    found = fit_with_error(x, y, own)
+    reach = quantile(x, own) * found.error
+    influence = np.bincount(own, parts_of_slope(x, y))
+    flipped = flip_jointly(influence[:, None], seed)
+    return Slope(
+        found.slope, found.slope - reach, found.slope + reach, float(flipped.p[0]), **counts,
+        p_floor=float(flipped.floor[0]), note=_note(len(x), len(names)), intercept=found.intercept,
+        units=names, influence=influence,
+    )  # fmt: skip
 
 
-def _slopes_and_errors(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return slope and HC3 error per row; rows in which x does not vary give NaN."""
-    centred = x - x.mean(axis=1, keepdims=True)
-    spread = np.einsum("ij,ij->i", centred, centred)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.einsum("ij,ij->i", centred, y) / spread
-        residual = y - y.mean(axis=1, keepdims=True) - slope[:, None] * centred
-        leverage = 1.0 / x.shape[1] + centred**2 / spread[:, None]
-        scaled = centred * residual / np.maximum(1.0 - leverage, 1e-6)
-        error = np.sqrt(np.einsum("ij,ij->i", scaled, scaled)) / spread
-    return slope, error
-
-
-def resample_slopes(
-    x: np.ndarray, columns: list[np.ndarray], seed: int = 0, draws: int = 2000
-) -> list[np.ndarray]:
-    """Return, for each column, its slopes on x over the same resamples of queries."""
-    rng, parts = np.random.default_rng([seed, 2]), []
-    for size in _blocks(draws, len(x)):
-        picks = rng.integers(0, len(x), (size, len(x)))
-        parts.append([_slopes_and_errors(x[picks], column[picks])[0] for column in columns])
-    return [np.concatenate([part[place] for part in parts]) for place in range(len(columns))]
+def _note(queries: int, units: int) -> str:
+    few = f"under {SMALL} queries: the interval is wide" if units < SMALL else ""
+    together = f"{queries} queries of {units} wordings; those of the same words count together"
+    return "; ".join(part for part in (few, together if units < queries else "") if part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,16 @@ from portrayal.stats.estimate import Estimate
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
 from portrayal.text.direction import score_words
 
+TESTS = {
+    "agency_communion": "words of communion and of agency",
+    "science_arts": "words of the arts and of science",
+    "career_family": "words of family and of career",
+    "gendered_jobs": "jobs held mostly by women and mostly by men",
+}
 SHOWN = 400  # histories kept for the chart of Figure 5
 
 
-def validation(scored: ScoredRuns, checks: Mapping[str, Any], pairs: Any) -> PartialResult:
+def validation(scored: ScoredRuns, checks: Mapping[tuple[str, str], Any], pairs: Any) -> PartialResult:
     """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
     if not (scored.settings.about_gender and scored.settings.validate_direction):
         return PartialResult()
@@ -36,21 +42,23 @@ def validation(scored: ScoredRuns, checks: Mapping[str, Any], pairs: Any) -> Par
     return PartialResult(rows, tables, _warnings(rows))
 
 
-def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: ScoredRuns) -> PartialResult:
+def _validated(
+    ruler: Ruler, checks: Mapping[tuple[str, str], Any], pairs: Any, scored: ScoredRuns
+) -> PartialResult:
     """Return the checks of one set of measuring vectors."""
     tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
-    measured = [_reference(ruler, name, check, pairs, scored) for name, check in checks.items()]
+    measured = [_reference(ruler, *names, check, pairs, scored) for names, check in checks.items()]
     histories = {count: _parity(ruler, count, scored.seed) for count in (6, 20)}
-    about = {"system": INSTRUMENT, "group": ruler.name}
+    about = {"system": INSTRUMENT, "ruler": ruler.name, "counted": "words"}
     rows = [
-        *(found.row("dichotomy", contrast=found.name, **about) for found in tested),
-        literal.row("dichotomy_literal", contrast=literal.name, **about),
+        *(found.row("dichotomy", test=TESTS[found.name], **about) for found in tested),
+        literal.row("dichotomy_literal", test=TESTS[literal.name], **about),
         *(row for rows, _ in measured for row in rows),
         *(_parity_row(ruler, count, parity) for count, parity in histories.items()),
     ]
     name = pl.lit(ruler.name)
-    words = [found.words.with_columns(vectors=name, dichotomy=pl.lit(found.name)) for found in tested]
+    words = [found.words.with_columns(ruler=name, dichotomy=pl.lit(found.name)) for found in tested]
     points = [_sample(parity, ruler, count) for count, parity in histories.items()]
     references = pl.concat([table for _, table in measured])
     return PartialResult(
@@ -59,22 +67,23 @@ def _validated(ruler: Ruler, checks: Mapping[str, Any], pairs: Any, scored: Scor
 
 
 def _reference(
-    ruler: Ruler, name: str, check: Any, pairs: Any, scored: ScoredRuns
+    ruler: Ruler, name: str, setting: str, check: Any, pairs: Any, scored: ScoredRuns
 ) -> tuple[list[dict[str, Any]], pl.DataFrame]:
     """Measure the stereotypical, neutral and counter-stereotypical systems on one collection."""
     collection, words, history = check
     own = make_ruler(ruler.space, pairs, scored.settings.direction, history)
     lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
     tables = score_many(history, lists, own.scores)
-    about = {"system": INSTRUMENT, "group": ruler.name}
+    about = {"system": INSTRUMENT, "ruler": ruler.name, "collection": name, "word_list": setting}
     rows = [
-        gsr(table, scored.seed).row("gsr_reference", contrast=f"{name}: {system}", **about)
+        gsr(table, scored.seed).row("gsr_reference", reference=system, **about)
         for system, table in tables.items()
     ]
     points = [
         table.with_columns(
-            vectors=pl.lit(ruler.name),
-            setting=pl.lit(name),
+            ruler=pl.lit(ruler.name),
+            collection=pl.lit(name),
+            word_list=pl.lit(setting),
             system=pl.lit(system),
             pole=pl.col("query").replace_strict(dict(words.jobs), return_dtype=pl.String),
         )
@@ -101,23 +110,38 @@ def _parity_row(ruler: Ruler, count: int, parity: Parity) -> dict[str, Any]:
     how = "all histories, so no sampling error" if parity.exact else "seeded draws, Fisher's interval"
     note = f"{how}; the paper prints {PUBLISHED} (Figure 5)"
     ends = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
-    found = Estimate(r, *ends, n=n, unit="Pearson's r, histories", note=note)
-    contrast = f"GSR with the share of stereotypical documents, {count} queries"
-    return found.row("parity_correlation", system=INSTRUMENT, group=ruler.name, contrast=contrast)
+    found = Estimate(r, *ends, n=n, unit="Pearson's r", counted="histories", note=note)
+    return found.row("parity_correlation", system=INSTRUMENT, ruler=ruler.name, queries=str(count))
 
 
 def _sample(parity: Parity, ruler: Ruler, count: int) -> pl.DataFrame:
     kept = np.linspace(0, len(parity.slopes) - 1, min(SHOWN, len(parity.slopes))).astype(int)
     frame = pl.DataFrame({"gsr": parity.slopes[kept], "share": parity.shares[kept]})
-    return frame.with_columns(vectors=pl.lit(ruler.name), queries=pl.lit(count))
+    return frame.with_columns(ruler=pl.lit(ruler.name), queries=pl.lit(count))
 
 
 def _warnings(rows: list[dict[str, Any]]) -> list[str]:
     """Say which dichotomies the direction does not show."""
-    failed = [row for row in rows if row["measure"] == "dichotomy" and not row["p"] < 0.05]
     return [
-        f"With the vectors {row['group']!r} the direction does not separate "
-        f"{row['contrast'].replace('_', ' and ')} "
-        "(p of 5% or more): it may not measure gender here."
-        for row in failed
+        f"With the word vectors {row['ruler']} the direction does not separate {row['test']}: it may not measure gender here."
+        for row in rows
+        if row["measure"] == "dichotomy" and not _shown(row)
     ]
+
+
+def failed_checks(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the rulers that show fewer than half of the known stereotypes, each with the reason."""
+    shown: dict[str, list[bool]] = {}
+    for row in rows:
+        if row["measure"] == "dichotomy":
+            shown.setdefault(row["ruler"], []).append(_shown(row))
+    return {
+        ruler: f"the word vectors {ruler} show {sum(passed)} of {len(passed)} known gender stereotypes"
+        for ruler, passed in shown.items()
+        if 2 * sum(passed) < len(passed)
+    }
+
+
+def _shown(row: Mapping[str, Any]) -> bool:
+    """Tell whether a dichotomy lies clear of 0 on the side it is known for."""
+    return row["low"] is not None and row["low"] > 0

@@ -1,0 +1,87 @@
+"""People seen in several conditions: the person is the unit, in the interval as in the test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.decision import CONSTANT, NOT_TESTED
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.joint_flips import flip_jointly
+from portrayal.stats.shares import bounded_mean
+
+DIFFERENCES = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
+ONE = "only one person was seen in both conditions"
+STILL = 1e-12  # a spread that is only rounding
+
+
+def check_people(frame: pl.DataFrame, what: str) -> None:
+    """Refuse a row that does not say who is shown: it would make one person of all such rows.
+
+    Raises
+    ------
+    PortrayalError
+        With the row's number, counted from 1, and its stimulus where it has one.
+    """
+    blank = frame.with_row_index("place", offset=1).filter(
+        pl.col("person").fill_null("").str.strip_chars() == ""
+    )
+    if not blank.is_empty():
+        place = blank.row(0, named=True)
+        name = f" ({place['stimulus']!r})" if "stimulus" in blank.columns else ""
+        raise PortrayalError(
+            f"row {place['place']} of {what}{name} does not say who is shown. Name the person in every row."
+        )
+
+
+def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
+    """Return the mean of people's differences: t interval over people, p by sign flips, two-sided.
+
+    Parameters
+    ----------
+    differences
+        One a person.
+    least_error
+        The standard error where all people differ by exactly the same, which is not to know it for certain. Left out,
+        the interval is that of shares with two made-up people added.
+    """
+    if not len(differences):
+        return Estimate(n=0, counted="people")
+    mean = clustered_mean(differences)
+    if np.ptp(differences) <= STILL < np.abs(differences).max():
+        mean = _alike(float(differences[0]), len(differences), least_error)
+    floor = min(2 / 2.0 ** np.count_nonzero(differences), 1.0)
+    p = float(flip_jointly(differences[:, None]).p[0])
+    found = replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
+    if len(differences) < 2:
+        return replace(found, decision=NOT_TESTED, reason=ONE)
+    still = np.abs(differences).max() <= STILL
+    return replace(found, decision=NOT_TESTED, reason=CONSTANT) if still else found
+
+
+def _alike(value: float, people: int, error: float) -> Estimate:
+    from scipy import stats
+
+    if not error or people < 2:
+        return bounded_mean(np.full(people, value))
+    half = float(stats.t.ppf(0.975, people - 1) * error)
+    return Estimate(value, value - half, value + half)
+
+
+def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return people's differences for `Measured.differences`, from rows that carry them under `differences`.
+
+    The key is taken out of the rows: {person: difference} for a row that tests people, nothing for others.
+    """
+    told = [
+        {"row": place, "unit": person, "difference": difference}
+        for place, row in enumerate(rows)
+        for person, difference in (row.pop("differences", None) or {}).items()
+    ]
+    return pl.DataFrame(told, schema=DIFFERENCES)

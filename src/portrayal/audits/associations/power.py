@@ -1,0 +1,119 @@
+"""What a study of associations can find, under the correction that its report will use.
+
+A test is found when its corrected p is under the level and its 95% interval leaves out 0; with few targets the interval asks
+for more, so that both are simulated. Where people stand on both sides their differences are simulated through the joint sign
+flips of the report, for pictures of one person that are as different as those of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import comb, inf, isinf
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.associations.measures.declaration import AssociationTest
+from portrayal.audits.associations.measures.interval import effect_interval
+from portrayal.audits.associations.stimuli import declared_tests
+from portrayal.runs.study import Study
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
+from portrayal.stats.power import smallest_difference, smallest_of_people
+
+POWER = 0.8
+RUNS = 300  # simulated tests behind a power
+MANY = 20  # targets on a side
+STEPS = 7  # halvings of where the smallest effect may lie
+DRAWS = 399  # of an interval's bootstrap
+
+
+def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
+    """Say for each test the smallest d it finds four times in five."""
+    tests = declared_tests(study)
+    family = len(tests) * len(study.systems)
+    head = f"{family} tests are corrected together ({len(tests)} for each of {len(study.systems)} systems)"
+    return [head, *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
+
+
+def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
+    """Return the smallest d (over the pooled deviation) found with 80% power; infinity where none is."""
+    n_x, n_y = _sizes(test)
+    two_sided = alternative == "two-sided"
+    people = _on_both_sides(test)
+    if people:
+        pictures = (
+            (n_x + n_y) / 2 / people
+        )  # of a person on a side: her difference is one of means of so many
+        within = smallest_of_people(people, family, one_sided=not two_sided) * float(np.sqrt(2 / pictures))
+    elif _floor(n_x, n_y, two_sided) >= LEVEL / family:
+        within = inf
+    else:
+        within = _smallest_between(n_x, n_y, LEVEL / family, two_sided)
+    shares = n_x * n_y / (n_x + n_y) ** 2
+    return inf if isinf(within) else within / float(np.sqrt(1 + shares * within**2))
+
+
+def _line(test: AssociationTest, study: Study, family: int) -> str:
+    n_x, n_y = _sizes(test)
+    people = _on_both_sides(test)
+    units = (
+        f"{people} people on both sides"
+        if people
+        else f"{n_x} + {n_y} {'targets' if test.y else 'attributes'}"
+    )
+    d = smallest_d(test, study.settings.alternative, family)
+    if isinf(d):
+        return f"{units} are too few to find anything under this correction"
+    return f"{units} find d of {d:.2f} or more with 80% power"
+
+
+def _sizes(test: AssociationTest) -> tuple[int, int]:
+    """Return how many units stand on each side: pictures of people who stand on both, whole people, or targets."""
+    sides = (test.x, test.y) if test.y else (test.a, test.b)
+    if _on_both_sides(test):
+        return len(test.x), len(test.y)
+    counts = [len({item.cluster or item.stem or item.content for item in side}) for side in sides]
+    return counts[0], counts[1]
+
+
+def _on_both_sides(test: AssociationTest) -> int:
+    people = [{item.cluster for item in side} - {None} for side in (test.x, test.y)]
+    return len(people[0] & people[1])
+
+
+def _floor(n_x: int, n_y: int, two_sided: bool) -> float:
+    """Return the smallest p an unpaired test can give."""
+    if n_x + n_y > EXACT_UP_TO:
+        return 1 / (SAMPLES + 1)
+    return (2 if two_sided and n_x == n_y else 1) / comb(n_x + n_y, n_x)
+
+
+@cache
+def _smallest_between(n_x: int, n_y: int, alpha: float, two_sided: bool) -> float:
+    """Return the smallest difference, in deviations within groups, whose p and interval both find it.
+
+    With few targets the interval asks for more than the test: both are simulated, the test by its t.
+    """
+    least = smallest_difference(n_x, n_y, alpha=alpha, two_sided=two_sided)
+    if isinf(least) or (min(n_x, n_y) >= MANY and alpha <= LEVEL / 5):
+        return least  # the interval asks for less than the corrected test
+    noise = np.random.default_rng(0).normal(size=(RUNS, n_x + n_y))
+    low, high = 0.8 * least, 2.5 * least
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        found = [_is_found(one[:n_x] + middle, one[n_x:], alpha, two_sided) for one in noise]
+        low, high = (low, middle) if np.mean(found) >= POWER else (middle, high)
+    return high
+
+
+def _is_found(x: np.ndarray, y: np.ndarray, alpha: float, two_sided: bool) -> bool:
+    from scipy import special
+
+    freedom = len(x) + len(y) - 2
+    pooled = np.sqrt((len(x) * x.var() + len(y) * y.var()) / freedom)
+    t = (x.mean() - y.mean()) / (pooled * np.sqrt(1 / len(x) + 1 / len(y)))
+    if t <= special.stdtrit(freedom, 1 - alpha / (2 if two_sided else 1)):
+        return False
+    return effect_interval(x, y, draws=DRAWS).low > 0

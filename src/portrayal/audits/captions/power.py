@@ -1,0 +1,85 @@
+"""What a captions study could find, for `portrayal plan`: under the correction that its report will use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import comb, isinf
+
+import polars as pl
+
+from portrayal.audits.captions.inputs import people_of
+from portrayal.audits.captions.measures.context_rules import read_rules
+from portrayal.audits.captions.measures.reifying import NAMED_BY
+from portrayal.audits.captions.settings import CaptionsSettings
+from portrayal.report.words import percent, plural
+from portrayal.runs.study import Study
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.power_of_shares import smallest_share_difference
+from portrayal.text.harm_lists import read_list
+
+LEFT_OUT = 0.1  # of depicted people, in captions of the group that is left out less
+MOST_PAIRS = 6  # pairs of groups told of
+LEAST = 2  # images of a group
+
+
+def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say by how much more often a group must be left out to be found in 80 of 100 audits."""
+    sizes = _sizes(people_of(study))
+    tests = len(study.systems) * planned_tests(sizes, study.settings)
+    pairs = [
+        (axis, first, second)
+        for axis, groups in sizes.items()
+        for first, second in combinations(sorted(groups), 2)
+    ]
+    if not pairs:
+        return ["without annotated people no groups are compared"]
+    lines = [
+        _line(axis, (first, second), sizes[axis], tests, method=study.family.method)
+        for axis, first, second in pairs[:MOST_PAIRS]
+    ]
+    return lines
+
+
+def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
+    counted = (
+        people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
+    )
+    sizes: dict[str, dict[str, int]] = {}
+    for axis, group, images in counted.iter_rows():
+        sizes.setdefault(axis, {})[group] = images
+    return sizes
+
+
+def level(tests: int, method: str) -> float:
+    """Return the level that the first of these tests must reach."""
+    return LEVEL if method in ("none", "benjamini-hochberg") else LEVEL / max(tests, 1)
+
+
+def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: int, method: str) -> str:
+    first, second = (groups[group] for group in pair)
+    shown = f"{axis}, {plural(first, 'image')} annotated {pair[0]} and {second:,} {pair[1]}"
+    if min(first, second) < LEAST:
+        return f"{shown}: too few to show a difference"
+    gap = smallest_share_difference(LEFT_OUT, first, second, level(tests, method))
+    if isinf(gap):
+        return f"{shown}: no difference in who is left out would be found in 80 of 100 audits"
+    return (
+        f"{shown}: a group left out {percent(gap).removesuffix('%')} percentage points more often than one left out in"
+        f" {percent(LEFT_OUT)} of captions is found in 80 of 100 audits, corrected over about {plural(tests, 'test')}"
+    )
+
+
+def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
+    """Return about how many tests a system will have: those its stages allow, if nothing in them is constant."""
+    scenes = settings.scenes is not None
+    human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None
+    nameable, worded = set(read_list("identity")["axis"]), set(read_list("gendered")["axis"])
+    tests = 2 + 2 * (human or labels)  # demeaning words and nouns; terms imposed and words included wrongly
+    tests += len(read_rules()) if sizes else 0
+    for axis, groups in sizes.items():
+        each = 3 + (human or labels) + 3 * human + labels  # tuples; left out; against human captions; objects
+        each += (NAMED_BY.get(axis, axis) in nameable) + (axis in worded)
+        tests += each * comb(len(groups), 2)
+        tests += len(groups) if axis in worded and (human or labels) else 0  # looks
+    return tests

@@ -1,0 +1,149 @@
+"""Whole captions audits that never took place: scenes, human captions and the sentences of two careless captioners.
+
+Everything is written as sentences and goes through the reader, the parser and every technique. The captioners leave out
+people and things, misname some and slip into a demeaning word, all alike for everybody and no more often than the
+tolerance where there is one. Few different sentences are ever said, and a text is parsed once in a process.
+
+An effect is planted in the first captioner only: it leaves out people with darker skin that much more often.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.inputs import kept
+from portrayal.audits.captions.measures import people_mentioned
+from portrayal.audits.captions.measures.options import TOLERANCE
+from portrayal.audits.captions.phantom import Said, faithful, text
+from portrayal.audits.captions.power import LEFT_OUT
+from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
+from portrayal.record.ledger import Entry
+from portrayal.record.responses import read_responses
+from portrayal.runs.audit import Evidence
+from portrayal.runs.calibration import Simulated
+from portrayal.runs.study_file import make_study
+from portrayal.systems.base import Answer
+
+WORLD = World(wheelchair=0.3)
+SYSTEMS = ("first", "second")
+DROPPED = 0.25  # how often a dog or a cup is left out, with everybody
+UNNAMED = 0.3  # called a person
+MISNAMED = 0.1  # called by the other gender's word
+ADDED = 0.02  # a cup that is not there
+RACE_NAMED = 0.2  # with everybody, by people and captioners alike
+AGAIN = 0.7  # of several captions of an image, how often a further one repeats the first
+OTHER = {"woman": "man", "man": "woman"}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many images, and how many captions a system writes of each."""
+
+    images: int
+    captions: int = 1
+
+
+SHAPES = {"demo": Shape(240), "small": Shape(10), "clustered": Shape(80, 3), "large": Shape(800)}
+
+
+def simulate(shape: str, seed: int, effect: float) -> Simulated:
+    """Return a study and what two captioners said; with an effect, the first leaves out darker-skinned people more often."""
+    form, rng = SHAPES[shape], np.random.default_rng([seed, 11])
+    study = make_study(
+        {
+            "name": f"simulated {shape}",
+            "audit": "captions",
+            "seed": seed,
+            "repeats": form.captions,
+            "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
+            "captions": {
+                "scenes": form.images,
+                "object_types": 10,
+                "splits": 10,
+                "bootstraps": 60,
+                "processes": 1,
+            },
+        }
+    )
+    scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
+    named = rng.random(len(scenes)) < RACE_NAMED
+    human = [
+        {"image": scene.image, "text": text(_named(_brief(scene, rng), scene, race))}
+        for scene, race in zip(scenes, named, strict=True)
+    ]
+    inputs = kept(as_stages(scenes, seed, gendered=False), pl.DataFrame(human), study)
+    shown = stimuli(scenes)
+    answers = [
+        entry
+        for name, planted in zip(SYSTEMS, (effect, 0.0), strict=True)
+        for entry in _entries(name, scenes, named, planted, form.captions, shown, rng)
+    ]
+    responses = read_responses(answers, shown, "captioner")
+    where = {"measure": people_mentioned.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
+    evidence = Evidence(shown, responses, inputs, None, study.seed)
+    return Simulated(study, evidence, where if effect else None)
+
+
+def _plain(scene: Scene) -> Scene:
+    """Take out what would only make more different sentences."""
+    things = tuple(thing for thing in scene.things if thing != "bicycle")
+    return replace(scene, things=things, place="park")
+
+
+def _brief(scene: Scene, rng: np.random.Generator) -> Said:
+    """Leave out things; a wheelchair as often as other things of its scene on average, so that it is not erased."""
+    said = faithful(scene)
+    often = dict.fromkeys(("dog", "cup"), DROPPED)
+    others = 3 + sum(
+        thing in often for thing in scene.things
+    )  # clothes, what is held and the place are never left out
+    often["wheelchair"] = DROPPED * (others - 3) / others
+    return replace(said, things=tuple(thing for thing in said.things if rng.random() >= often[thing]))
+
+
+def _named(said: Said, scene: Scene, race: bool) -> Said:
+    return replace(said, adjective={"darker": "black", "lighter": "white"}[scene.skin]) if race else said
+
+
+def _caption(scene: Scene, race: bool, effect: float, rng: np.random.Generator) -> str:
+    said = _named(_brief(scene, rng), scene, race)
+    draw = rng.random(6)
+    if draw[0] < LEFT_OUT + (effect if scene.skin == "darker" else 0.0):
+        return text(replace(said, person=None, adjective=""))
+    noun = str(said.person)
+    noun = "person" if draw[1] < UNNAMED else OTHER[noun] if draw[2] < MISNAMED else noun
+    noun = "girl" if noun == "woman" and draw[3] < TOLERANCE else noun
+    adjective = "silly" if draw[4] < TOLERANCE else said.adjective
+    things = (*said.things, "cup") if draw[5] < ADDED and "cup" not in said.things else said.things
+    return text(replace(said, person=noun, adjective=adjective, things=things))
+
+
+def _entries(
+    system: str,
+    scenes: Sequence[Scene],
+    named: np.ndarray,
+    effect: float,
+    captions: int,
+    shown: pl.DataFrame,
+    rng: np.random.Generator,
+) -> list[Entry]:
+    """Return the answers as a ledger keeps them; of several captions of an image most repeat the first."""
+    entries = []
+    for scene, race, content in zip(scenes, named, shown["hash"], strict=True):
+        said = [_caption(scene, race, effect, rng)]
+        said += [
+            said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng)
+            for _ in range(captions - 1)
+        ]
+        for repeat, words in enumerate(said):
+            answer = Answer(json.dumps(words).encode())
+            key = f"{system} {scene.image} {repeat}"
+            entries.append(
+                Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None)
+            )
+    return entries

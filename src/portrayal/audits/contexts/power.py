@@ -1,0 +1,166 @@
+"""How often an audit of this design would find that a tagger follows the places: simulated under the report's own correction.
+
+One tagger names the gender of the place's stereotype in a share of the pictures, and otherwise what people are labelled as
+in 85 of 100 on average; the others never follow a place. Congruence and the changes of the inferred gender are tested
+together by flipping people, which gets its part of the level (see `portrayal.stats.decision.flipped_share`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.pictures import SUPER
+from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.runs.study import Study
+from portrayal.stats.decision import flipped_share
+from portrayal.stats.joint_flips import EXACT, flip_jointly
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.shares import bounded_mean
+from portrayal.text.typology import load_contexts
+
+RIGHT = (
+    8.5,
+    1.5,
+)  # Beta of the chance to name a person's labelled gender: .85 on average, and not the same for all
+FOLLOWS = (0.1, 0.2, 0.3, 0.5)  # shares of pictures in which the place decides
+AUDITS = 400
+CERTAIN = 0.995  # of power: what is followed more often need not be simulated
+NEUTRAL = -1  # of inferred genders as numbers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A design as far as the power needs it: genders as numbers from 0."""
+
+    own: np.ndarray  # of each person; -1 where no stereotype is of their gender
+    places: np.ndarray  # the stereotype of each place
+    pictures: int  # of a person in a place
+    systems: int
+    others: int  # tests of a system that are not of congruence or inferred genders
+
+
+def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say, for `portrayal plan`, in how many of 100 audits a tagger that follows the places would be found."""
+    plan = plan_of(study, stimuli)
+    if plan is None:
+        return [
+            "without places of two stereotypes, or with fewer than two people in them, no stereotype can be shown"
+        ]
+    if "congruence" not in (study.family.measures or FAMILY):
+        return [
+            "congruence is not in the study's family, so that a tagger follows the places cannot be found"
+        ]
+    found = [
+        f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS
+    ]
+    return [
+        f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
+        f" by the number of 100 pictures in which it does: {', '.join(found)}"
+    ]
+
+
+def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
+    """Return the design of a study; None where it has no two stereotypes or no two people."""
+    settings: ContextsSettings = study.settings
+    contexts = load_contexts(study.folder / settings.contexts if settings.contexts else None)
+    stereotypes = dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
+    placed = stimuli.filter(
+        pl.col("role") == "composite", pl.col("context").is_in(list(stereotypes))
+    ).drop_nulls("person")
+    places = [stereotypes[place] for place in placed["context"].unique().sort()]
+    kinds = sorted(set(places))
+    people = placed.unique("person").sort("person")
+    if len(kinds) < 2 or people.height < 2:
+        return None
+    cluster = {label: name for name, labels in settings.genders.items() for label in labels}
+    labels = (
+        people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
+    )
+    named = [cluster.get(str(label), "") for label in labels]
+    own = [kinds.index(name) if name in kinds else -1 for name in named]
+    pictures = round(placed.height / (people.height * len(places))) * study.repeats
+    return Plan(
+        np.array(own), np.array([kinds.index(name) for name in places]), max(pictures, 1), len(study.systems),
+        _other_tests(study, people, len(places)),
+    )  # fmt: skip
+
+
+def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
+    """Count the further tests of a system in the family."""
+    settings: ContextsSettings = study.settings
+    depicted = people[settings.gender].n_unique() if settings.gender in people.columns else 0
+    varied = [name for name in settings.factors if name in people.columns and people[name].n_unique() > 1][:2]
+    gaps = places * len(SUPER) * len(list(combinations(range(depicted), 2)))
+    tests = {
+        "recognition_independence": (places + 1) * (1 + len(list(combinations(settings.genders, 2)))),
+        "distance_anova": places * (2 ** len(varied) - 1),
+        "attribute_within": gaps,
+        "attribute_between": gaps,
+        "expectancy": 1,
+    }
+    return sum(count for name, count in tests.items() if name in (study.family.measures or FAMILY))
+
+
+def power(plan: Plan, follow: float, seed: int = 0) -> float:
+    """Return the share of simulated audits in which the congruence of the tagger that follows is found."""
+    audits = AUDITS if len(plan.own) <= EXACT else AUDITS // 4  # beyond, flips are drawn, which takes longer
+    return sum(_finds(plan, follow, np.random.default_rng([seed, audit])) for audit in range(audits)) / audits
+
+
+def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
+    chances = [follow, *[0.0] * (plan.systems - 1)]
+    columns = [_differences(plan, chance, random) for chance in chances]
+    scores = columns[0][:, 0]
+    together = np.hstack([_flipped(each, plan.pictures) for each in columns])
+    changes = plan.systems * len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures > 1)
+    share = flipped_share(together.shape[1], plan.others * plan.systems + changes)
+    low = bounded_mean(scores, plan.pictures * len(plan.places)).low
+    return bool(low > 0 and flip_jointly(together).adjusted[0] < LEVEL * share)
+
+
+def _flipped(columns: np.ndarray, pictures: int) -> np.ndarray:
+    """Keep the congruence and, where places have one picture a person as baselines do, the changes that can be found."""
+    floors = 2.0 ** (1 - np.count_nonzero(columns[:, 1:], axis=0))
+    changed = (floors < LEVEL) & (pictures == 1)
+    return np.hstack([columns[:, :1], columns[:, 1:][:, changed]])
+
+
+def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.ndarray:
+    """Return people by tests: the congruence, then the change of each gender and of none in each place."""
+    right = random.beta(*RIGHT, len(plan.own))
+    kinds = sorted(set(plan.places.tolist()))
+    alone = draw_genders(plan.own, None, right, 0.0, len(kinds), random)
+    placed = np.stack([
+        np.stack([draw_genders(plan.own, place, right, follow, len(kinds), random) for _ in range(plan.pictures)], axis=1)
+        for place in plan.places
+    ], axis=1)  # people x places x pictures  # fmt: skip
+    against = np.where(placed == NEUTRAL, 0.0, -1.0 / (len(kinds) - 1))
+    scores = np.where(placed == plan.places[None, :, None], 1.0, against).mean(axis=2)
+    congruence = np.mean([scores[:, plan.places == kind].mean(axis=1) for kind in kinds], axis=0)
+    changes = [
+        (placed == kind).mean(axis=2) - (alone == kind)[:, None].astype(float) for kind in (*kinds, NEUTRAL)
+    ]
+    return np.column_stack([congruence, *changes])
+
+
+def draw_genders(
+    own: np.ndarray,
+    place: int | None,
+    right: Sequence[float] | np.ndarray,
+    follow: float,
+    kinds: int,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Return the gender a tagger names for each person: the place's, their own, none, or another one."""
+    draw, chance = random.random(len(own)), np.asarray(right)
+    others = (own + 1 + random.integers(0, max(kinds - 1, 1), len(own))) % kinds
+    named = np.where(draw < chance, own, np.where(draw < (1 + chance) / 2, NEUTRAL, others))
+    if place is None or not follow:
+        return named
+    return np.where(random.random(len(own)) < follow, place, named)

@@ -1,0 +1,153 @@
+"""Whole contexts audits that never took place: tags as words, for calibrations that count printed sentences.
+
+Two taggers describe everybody alone and in eight places. People differ in how often their gender is named as labelled and in
+how many concrete and abstract words they get; places differ in how often they are recognised and in their words. None of it
+hangs on gender or race, so nothing is to be found. An effect is the share of pictures in which the first tagger names the
+gender of the place's stereotype.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.phantom import ABSTRACT, CONCRETE, GENDER_TAGS, place_words
+from portrayal.audits.contexts.power import NEUTRAL, RIGHT, draw_genders
+from portrayal.record.ledger import Entry
+from portrayal.record.responses import read_responses
+from portrayal.runs.audit import Evidence
+from portrayal.runs.calibration import Simulated
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.systems.base import Answer
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+
+SYSTEMS = ("first tagger", "second tagger")
+GENDERS = tuple(GENDER_TAGS)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many people stand before how many backgrounds, and how often nothing is answered."""
+
+    women: int
+    men: int
+    races: int = 2
+    places: int = 4  # half of them of each stereotype
+    backgrounds: int = 1  # of each place
+    silent: float = 0.0  # chance that a picture is refused
+
+
+SHAPES: Mapping[str, Shape] = {
+    "demo": Shape(7, 3, places=8, backgrounds=2, silent=0.02),
+    "small": Shape(4, 4),
+    "clustered": Shape(6, 6, backgrounds=3),
+    "large": Shape(60, 60, races=4, places=8),
+}
+
+
+def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
+    """Return a study, what two taggers answered, and the row that carries the effect.
+
+    Parameters
+    ----------
+    shape
+        A key of `SHAPES`.
+    seed
+        Of everything drawn.
+    effect
+        Share of pictures in which the first tagger names the gender of the place's stereotype.
+    """
+    made, random = SHAPES[shape], np.random.default_rng([seed, list(SHAPES).index(shape)])
+    stimuli = _stimuli(made)
+    entries = [
+        entry
+        for system, follow in zip(SYSTEMS, (effect, 0.0), strict=True)
+        for entry in _answers(system, stimuli, follow, made.silent, random)
+    ]
+    evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
+    planted = {"measure": "congruence", "system": SYSTEMS[0]} if effect else None
+    return Simulated(study_of(seed), evidence, planted)
+
+
+def study_of(seed: int = 0) -> Study:
+    """Return the study of two taggers."""
+    systems = [{"name": name, "use": "local"} for name in SYSTEMS]
+    settings = {"mixed": False}  # it is exploratory, and prints nothing
+    return make_study(
+        {"name": "simulated", "audit": "contexts", "seed": seed, "systems": systems, "contexts": settings}
+    )
+
+
+@cache
+def _inputs() -> Mapping[str, Any]:
+    return {"typology": load_typology(), "contexts": load_contexts(), "context_tags": load_context_tags()}
+
+
+@cache
+def _words() -> Mapping[str, Sequence[str]]:
+    return place_words()
+
+
+@cache
+def _stimuli(made: Shape) -> pl.DataFrame:
+    stereotype = pl.int_range(pl.len()).over("stereotype")
+    places = load_contexts().filter(stereotype < made.places // 2)["context"].to_list()
+    slots = [(None, None), *((place, f"{place}-{at}") for place in places for at in range(made.backgrounds))]
+    rows = [
+        {
+            "stimulus": f"p{number:03d}@{background}", "kind": "image", "content": "", "source": "simulated",
+            "hash": f"p{number:03d}@{background}", "license": "none", "consent": "generated", "person": f"p{number:03d}",
+            "role": "composite" if place else "baseline", "context": place, "background": background,
+            "gender": "female" if number < made.women else "male", "race": f"race {number % made.races + 1}",
+        }
+        for number in range(made.women + made.men)
+        for place, background in slots
+    ]  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _answers(
+    system: str, stimuli: pl.DataFrame, follow: float, silent: float, random: np.random.Generator
+) -> Iterator[Entry]:
+    own = np.array(
+        [0 if gender == "female" else 1 for gender in stimuli.unique("person").sort("person")["gender"]]
+    )
+    right, lean = random.beta(*RIGHT, len(own)), random.normal(0.0, 0.3, len(own))
+    stereotypes = dict(_inputs()["contexts"].select("context", "stereotype").iter_rows())
+    seen, wordy = (
+        {place: random.uniform(*ends) for place in stereotypes} for ends in ((0.6, 0.95), (0.5, 1.5))
+    )
+    for (place,), part in stimuli.group_by("context", maintain_order=True):
+        kind = GENDERS.index(stereotypes[str(place)]) if place else None
+        for (_,), slot in part.group_by("background", maintain_order=True):
+            named = draw_genders(own, kind, right, follow, len(GENDERS), random)
+            for at, name in enumerate(slot.sort("person")["stimulus"]):
+                tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)
+                if place and random.random() < seen[str(place)]:
+                    tags += random.choice(_words()[str(place)], 2, replace=False).tolist()
+                yield _entry(system, name, tags, bool(silent) and random.random() < silent)
+
+
+def _tags(named: int, lean: float, wordy: float, random: np.random.Generator) -> list[str]:
+    """Draw a picture's words about the person: some of the concrete and the abstract ones, a gender perhaps."""
+    counts = 1 + random.poisson(2 * wordy * np.exp(lean)), random.poisson(2 * np.exp(-lean))
+    words = [
+        word
+        for pool, count in zip((CONCRETE, ABSTRACT), counts, strict=True)
+        for word in random.permutation(pool)[:count].tolist()
+    ]
+    gender = [] if named == NEUTRAL else [GENDER_TAGS[GENDERS[named]][random.integers(3)]]
+    return ["person", *gender, *words]
+
+
+def _entry(system: str, name: str, tags: Sequence[str], refused: bool) -> Entry:
+    answer = None if refused else Answer(json.dumps(tags).encode())
+    state = "refused" if refused else "done"
+    return Entry(f"{system} {name}", system, name, 0, "tagger", "plain", {}, state, answer, None)

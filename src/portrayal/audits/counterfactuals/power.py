@@ -1,0 +1,107 @@
+"""What a design can find, by simulation under the correction that the report will use.
+
+A label with a planted slope is tested beside labels without one, of all systems and attributes; sign flips of the people
+and the largest of all statistics give its corrected p, as `portrayal.stats.joint_flips` does with real answers. Here the
+largest is taken over many simulated studies at once, since a plan should not take minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.counterfactuals.calibration import Setting, present
+from portrayal.audits.counterfactuals.measures.rows import FEWEST
+from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.report.words import listed, percent, plural
+from portrayal.runs.study import Study
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.permutation import sign_flip_columns
+from portrayal.vision.faces.attributes import steps
+
+LABELS = 12  # of each system that can be tested: not known before it is asked
+RATE, STEADY = 0.5, 0.7  # of a label at the centre; how often a step uses its picture's own random number
+SLOPES = (0.1, 0.2, 0.4)
+RUNS = 2_000
+STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns of signs of each
+
+
+def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say, for `portrayal plan`, in how many of 100 such audits slopes of some sizes would be found."""
+    attributes, people = study.settings.attributes, stimuli["person"].n_unique()
+    if people < FEWEST:
+        return [f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
+    mine = stimuli.filter(pl.col("attribute") == attributes[0])
+    pictures = max(1, round(mine["picture"].n_unique() / people))
+    systems = len(study.systems)
+    tests = systems * len(attributes) * LABELS
+    found = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
+    return [
+        f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
+        f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
+        f"found in {listed(found)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each, corrected together)"
+    ]
+
+
+def power(
+    people: int,
+    pictures: int,
+    tests: int,
+    slope: float,
+    attributes: Sequence[str] = ("gender",),
+    seed: int = 0,
+) -> float:
+    """Return the share of audits that would find a label with this slope.
+
+    Parameters
+    ----------
+    people, pictures
+        How many people, and pictures of each.
+    tests
+        Labels of all systems and attributes together, which are corrected together.
+    slope
+        Per unit of the value, relative to the label's rate at the centre.
+    attributes
+        What is varied, which says how many steps there are; the slope is along the first.
+    seed
+        Of everything drawn.
+    """
+    rng, values = np.random.default_rng(seed), steps(attributes[0])
+    who = np.repeat(np.arange(people), pictures)
+    answers = _answers(people, pictures, RUNS, slope, values, rng)
+    slopes, scores = normalised_slopes(answers, values, who), reversal_scores(answers, who)
+    still = [_answers(people, pictures, RUNS, 0.0, steps(attribute), rng) for attribute in attributes]
+    nothing = np.hstack([reversal_scores(answers, who) for answers in still])
+    largest = np.sort(_largest(nothing, tests - 1, rng))
+    beside = 1 - np.searchsorted(largest, _statistic(scores) * (1 - 1e-9)) / len(largest)
+    adjusted = 1 - (1 - sign_flip_columns(scores)) * (1 - beside)
+    clear = np.nan_to_num(slopes.low, nan=0.0) > 0
+    return float(np.mean(clear & (adjusted < LEVEL) & (np.count_nonzero(scores, axis=0) >= FEWEST)))
+
+
+def _answers(
+    people: int, pictures: int, labels: int, slope: float, values: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    setting = Setting(people, pictures, labels, (RATE, RATE), STEADY, 0.0)
+    return present(setting, values, np.full(labels, slope), rng)
+
+
+def _statistic(scores: np.ndarray) -> np.ndarray:
+    """Return the size of each column's sum over the root of its squares; 0 for a column of zeros."""
+    scale = np.sqrt((scores**2).sum(axis=0))
+    return np.abs(scores.sum(axis=0)) / np.where(scale > 0, scale, 1.0)
+
+
+def _largest(nothing: np.ndarray, tests: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the largest statistic of that many labels without a slope, in many studies and patterns of signs."""
+    testable = np.count_nonzero(nothing, axis=0) >= FEWEST
+    found = []
+    for _ in range(STUDIES):
+        drawn = rng.integers(nothing.shape[1], size=tests)
+        chosen = nothing[:, drawn[testable[drawn]]]
+        signs = rng.integers(0, 2, (FLIPS, len(nothing))) * 2.0 - 1.0
+        scale = np.sqrt((chosen**2).sum(axis=0))
+        found.append(np.abs(signs @ (chosen / scale)).max(axis=1, initial=0.0))
+    return np.concatenate(found)

@@ -1,0 +1,129 @@
+"""Whole counterfactuals audits that never took place, for calibration: two taggers before series of people who are not there.
+
+Their raw answers are read as recorded ones are. Without an effect a label comes and goes by chance, hanging together
+within a person; with one, the first tagger's first label follows gender with the planted slope.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.counterfactuals.calibration import Setting, present
+from portrayal.audits.counterfactuals.inputs import references
+from portrayal.audits.counterfactuals.power import RATE, STEADY
+from portrayal.record.ledger import Entry
+from portrayal.record.responses import read_responses
+from portrayal.runs.audit import Evidence
+from portrayal.runs.calibration import Simulated
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.systems.base import Answer
+from portrayal.vision.faces.attributes import steps
+
+SYSTEMS = ("first", "second")
+ATTRIBUTES = ("gender", "race", "placebo")
+FAILING = 0.01  # without an effect: what is found of one is told for answers that are all there
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large an audit is."""
+
+    people: int
+    pictures: int = 1  # of each person
+    labels: int = 12
+    uneven: bool = False  # some people have fewer pictures
+
+
+SHAPES: Mapping[str, Shape] = {
+    "demo": Shape(9, 2),
+    "small": Shape(8, labels=8),
+    "clustered": Shape(10, 3, labels=8, uneven=True),
+    "large": Shape(60, labels=20),
+}
+
+
+def simulate(shape: str, seed: int, effect: float) -> Simulated:
+    """Return an audit of this shape; `effect` is the planted slope, per unit of the value."""
+    rng, size = np.random.default_rng([seed, 97]), SHAPES[shape]
+    stimuli, study = _stimuli(shape), _study()
+    entries = [entry for system in SYSTEMS for entry in _entries(system, shape, effect, rng)]
+    responses = read_responses(entries, stimuli, "tagger")
+    label = names(size.labels)[0]
+    planted = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": label}
+    return Simulated(study, Evidence(stimuli, responses, _inputs(), None, seed), planted if effect else None)
+
+
+def names(labels: int) -> list[str]:
+    """Return that many made-up labels."""
+    return [f"label {number:02}" for number in range(labels)]
+
+
+@lru_cache
+def _study() -> Study:
+    systems = [{"name": name, "use": f"replay:{name}.csv"} for name in SYSTEMS]
+    return make_study(
+        {
+            "name": "simulated",
+            "audit": "counterfactuals",
+            "systems": systems,
+            "counterfactuals": {"series": "none"},
+        }
+    )
+
+
+@lru_cache
+def _inputs() -> Mapping[str, Any]:
+    return references(_study())
+
+
+@lru_cache
+def _stimuli(shape: str) -> pl.DataFrame:
+    rows = [row for attribute in ATTRIBUTES for row in _series(shape, attribute)]
+    return pl.DataFrame(rows)
+
+
+def _series(shape: str, attribute: str) -> Iterator[dict[str, Any]]:
+    """Yield the steps of an attribute, in the order in which `present` answers them."""
+    size = SHAPES[shape]
+    for person in range(size.people):
+        for picture in range(size.pictures):
+            for step, value in enumerate(steps("race" if attribute == "race" else "gender")):
+                name = f"{person}-{picture}-{attribute}-{step}"
+                if size.uneven and picture > person % size.pictures:
+                    continue
+                yield {
+                    "stimulus": name, "kind": "image", "content": name, "hash": name, "source": "simulated",
+                    "license": "", "consent": "generated", "picture": f"{person}-{picture}", "person": f"person {person}",
+                    "attribute": attribute, "condition": "edited", "value": float(value),
+                    "start": ("female", "male")[person % 2] if attribute == "gender" else None,
+                }  # fmt: skip
+
+
+def _entries(system: str, shape: str, effect: float, rng: np.random.Generator) -> Iterator[Entry]:
+    """Yield what one system answered, as the ledger keeps it."""
+    size = SHAPES[shape]
+    words, known = np.array(names(size.labels)), set(_stimuli(shape)["hash"])
+    for attribute in ATTRIBUTES:
+        setting = Setting(size.people, size.pictures, size.labels, (RATE, RATE), STEADY, 0.0)
+        slope = np.zeros(size.labels)
+        slope[0] = effect if (system, attribute) == (SYSTEMS[0], "gender") else 0.0
+        values = steps("race" if attribute == "race" else "gender")
+        given = present(setting, values, slope, rng)
+        given = given.reshape(size.people, size.pictures, *given.shape[1:]).astype(bool)
+        for place in np.ndindex(given.shape[:3]):
+            name = f"{place[0]}-{place[1]}-{attribute}-{place[2]}"
+            if name in known:
+                failed = not effect and rng.random() < FAILING
+                raw = json.dumps(["person", *words[given[place]].tolist()]).encode()
+                yield Entry(
+                    name, system, name, 0, "tagger", "plain", {}, "failed" if failed else "done",
+                    None if failed else Answer(raw), "no answer" if failed else None,
+                )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Whether a ruler can measure a collection at all: which of the words it needs its vectors have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from portrayal.audits.search.measures.history import History
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns
+from portrayal.audits.search.measures.scores import usable
+from portrayal.report.words import listed, percent
+from portrayal.stats.intervals import wilson
+
+PAIRS, ASKED, WRITTEN = "defining pairs", "words of the queries", "words of the documents"
+# The share of each that a ruler must know. English text has 95% or more of its words in common vectors, German text 60%.
+LEAST = {PAIRS: 0.5, ASKED: 0.8, WRITTEN: 0.8}
+NOTED = 0.9  # below, a warning says so though the ruler is used
+
+
+def coverage(scored: ScoredRuns) -> PartialResult:
+    """Return, of every ruler, the shares of pairs and words it knows, and warnings where one is low."""
+    rows, warnings = [], []
+    for ruler in scored.rulers.values():
+        known = known_words(ruler, scored.history)
+        rows += [
+            wilson(some, whole).row(
+                "ruler_coverage", system=INSTRUMENT, ruler=ruler.name, group=part, counted=part, unit="share"
+            )
+            for part, (some, whole) in known.items()
+        ]
+        warnings += _warnings(ruler, known)
+    return PartialResult(rows, warnings=warnings)
+
+
+def known_words(ruler: Ruler, history: History) -> dict[str, tuple[int, int]]:
+    """Return how many of the defining pairs and of the words of queries and documents a ruler knows, and of how many."""
+    direction = ruler.direction
+    counts = np.asarray(history.bags.counts.sum(axis=0)).ravel()
+    written = {word: int(count) for word, count in zip(history.bags.words, counts, strict=True)}
+    asked: dict[str, int] = {}
+    for word in (word for words in history.queries.values() for word in words):
+        asked[word] = asked.get(word, 0) + 1
+    pairs = len(direction.used), len(direction.used) + len(direction.missing)
+    return {PAIRS: pairs, ASKED: _known(asked, ruler), WRITTEN: _known(written, ruler)}
+
+
+def faults(rulers: Iterable[Ruler], history: History) -> dict[str, str]:
+    """Return the rulers that know too little of this collection, each with the reason."""
+    found = {ruler.name: next(_lacking(ruler, history), "") for ruler in rulers}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _lacking(ruler: Ruler, history: History) -> Iterator[str]:
+    for part, (some, whole) in known_words(ruler, history).items():
+        if some < LEAST[part] * whole:
+            yield (
+                f"the word vectors {ruler.name} know {percent(some / whole)} of the {part}, "
+                f"and {percent(LEAST[part])} is the least that is measured with"
+            )
+
+
+def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:
+    """Return the occurrences of words with a score, and of all words that could have one."""
+    wanted = {word: count for word, count in counts.items() if usable(word)}
+    return sum(count for word, count in wanted.items() if word in ruler.scores), sum(wanted.values())
+
+
+def _warnings(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Say which defining pairs are missing, and which share of the words is unknown where it is large."""
+    said, missing = [], ruler.direction.missing
+    if missing:
+        lost = listed(["-".join(pair) for pair in missing])
+        said.append(
+            f"The word vectors {ruler.name} lack {len(missing)} of {known[PAIRS][1]} defining pairs: {lost}."
+        )
+    for part in (ASKED, WRITTEN):
+        some, whole = known[part]
+        if some < NOTED * whole:
+            said.append(f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score.")  # fmt: skip
+    return said

@@ -1,0 +1,98 @@
+"""Known words in a sense that is not neutral: 'adult film', 'wearing water', 'a 30 day old', 'a man with his shirt on a chair'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portrayal.safety.refusal import PromptRefused
+from portrayal.safety.vocabulary import Entry
+
+ARTICLES = ("a", "an", "the", "this", "that", "some")
+POSSESSIVES = ("his", "her", "their")
+DESCRIBING = ("trait", "group", "age", "country", "photograph")
+WORN = ("wearing", "wears", "dressed in")
+CROWDS = ("women", "men", "people", "ladies", "gentlemen", "persons", "him", "them")
+
+
+def check_meaning(entries: Sequence[Entry]) -> None:
+    """Refuse known words in an unknown sense."""
+    for place, (said, kind) in enumerate(entries):
+        _check_age(entries, place)
+        if said == "adult":
+            _check_adult(entries, place)
+        if said in WORN:
+            _check_worn(entries, place)
+        if kind == "clothing":
+            _check_whose(entries, place)
+        if kind == "activity":
+            _check_towards_people(entries, place)
+
+
+def next_noun(entries: Sequence[Entry], place: int, skipped: Sequence[str] = DESCRIBING) -> Entry:
+    """Return the first entry after a place that is no article, possessive or description; empty at the end."""
+    for said, kind in entries[place + 1 :]:
+        if said not in ARTICLES and said not in POSSESSIVES and kind not in skipped:
+            return said, kind
+    return "", ""
+
+
+def _kind(entries: Sequence[Entry], place: int) -> str:
+    return entries[place][1] if 0 <= place < len(entries) else ""
+
+
+def _said(entries: Sequence[Entry], place: int) -> str:
+    return entries[place][0] if 0 <= place < len(entries) else ""
+
+
+def _check_age(entries: Sequence[Entry], place: int) -> None:
+    """A year needs its number, and nothing but years makes a number an age."""
+    said = entries[place][0]
+    if said in ("year", "years") and _kind(entries, place - 1) != "number":
+        raise PromptRefused(f"{said!r} has no number before it")
+    if said == "aged" and _said(entries, place - 1) != "middle" and _kind(entries, place + 1) != "number":
+        raise PromptRefused("'aged' has no number after it")
+    unit = _said(entries, place - 1)
+    if said == "old" and _kind(entries, place - 2) == "number" and unit not in ("year", "years"):
+        raise PromptRefused(f"an age in {unit!r} is not an age in years")
+
+
+def _check_adult(entries: Sequence[Entry], place: int) -> None:
+    """'Adult' stands before a person: an adult film is none."""
+    rest = [entry for entry in entries[place + 1 :] if entry[1] != "group"]
+    if rest and rest[0][1] not in ("person", "function"):
+        raise PromptRefused(f"'adult {rest[0][0]}' is not a person")
+
+
+def _check_worn(entries: Sequence[Entry], place: int) -> None:
+    """What is worn is clothing: paint, flowers and water are not."""
+    said, kind = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
+    if kind != "clothing":
+        raise PromptRefused(
+            f"{entries[place][0]!r} is followed by {said or 'nothing'!r}, which is no clothing"
+        )
+
+
+def _check_whose(entries: Sequence[Entry], place: int) -> None:
+    """Somebody's own clothing is worn, not held or put aside."""
+    before = place - 1
+    while _kind(entries, before) in ("trait", "photograph", "group"):
+        before -= 1
+    owned = _said(entries, before) in POSSESSIVES
+    if owned and _said(entries, before - 1) not in (*WORN, "in"):
+        raise PromptRefused(
+            f"{entries[place][0]!r} is somebody's own and not said to be worn; write 'wearing' before it"
+        )
+
+
+def _check_towards_people(entries: Sequence[Entry], place: int) -> None:
+    """Few things are done to people; what is not of kind 'social' in prompt_activities.csv is done to things."""
+    following = _said(entries, place + 1)
+    noun, kind = next_noun(entries, place)
+    described = _said(entries, place - 1) in (*ARTICLES, "of", "")  # 'a praying woman'
+    direct = following in (*ARTICLES, *POSSESSIVES) and kind in ("person", "occupation")
+    ends_in_her = following == "her" and _kind(entries, place + 2) in ("", "function")
+    if direct or ends_in_her or (following in CROWDS and not described):
+        raise PromptRefused(
+            f"{entries[place][0]!r} is not known as something done to people ({noun or following!r}); "
+            "put 'with' or 'for' between them"
+        )

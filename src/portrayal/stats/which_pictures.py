@@ -1,0 +1,70 @@
+"""Whether people's pictures of one kind show something more often than their pictures of another: an exact test.
+
+Under no difference a person's pictures are exchangeable: any of them could have been those of the first kind. With one
+picture of each kind this is the sign test of paired differences. With one picture alone and three in a place it is not,
+and flipping signs would be wrong: a mean of three moves a little often, a single picture rarely and far.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+SAME = 1e-9
+
+
+class Dealt(NamedTuple):
+    """A two-sided p and the smallest one that these people could give."""
+
+    p: float
+    floor: float
+
+
+def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, seconds: np.ndarray) -> Dealt:
+    """Test the mean over people of the difference of shares between their first and second pictures.
+
+    Parameters
+    ----------
+    first, second
+        How many of a person's first and second pictures show it.
+    firsts, seconds
+        How many first and second pictures there are of a person; at least one of each.
+
+    Examples
+    --------
+    >>> one = np.ones(3)
+    >>> deal_pictures(one, one, 0 * one, one).p  # of the eight ways +++ and --- are as far apart
+    0.25
+    """
+    # Given all that a person's pictures show, the difference is fixed by what the first ones do.
+    whole = (first + second).astype(int)
+    steps = 1.0 / firsts + 1.0 / seconds
+    sums, chances = np.zeros(1), np.ones(1)
+    for step in np.unique(steps.round(12)):
+        counts = _counts(firsts, seconds, whole, np.abs(steps - step) < SAME)
+        sums = np.add.outer(sums, step * np.arange(len(counts))).ravel()
+        chances = np.multiply.outer(chances, counts).ravel()
+    apart = np.abs(sums - float((sums * chances).sum()))
+    observed = abs(float((first * steps).sum()) - float((sums * chances).sum()))
+    possible = apart[chances > 0]
+    reached = chances[apart >= observed - SAME].sum()
+    return Dealt(float(min(reached, 1.0)), float(min(chances[apart >= possible.max() - SAME].sum(), 1.0)))
+
+
+def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the distribution of how many first pictures show it, over the chosen people together."""
+    total = np.ones(1)
+    for own, other, shown in zip(firsts[chosen], seconds[chosen], whole[chosen], strict=True):
+        total = np.convolve(total, _of_person(int(own), int(other), int(shown)))
+    return total
+
+
+@cache
+def _of_person(own: int, other: int, shown: int) -> np.ndarray:
+    """Return the chances that 0, 1, 2 ... of a person's own pictures are among those that show it."""
+    counts = range(min(own, shown) + 1)
+    ways = [comb(own, count) * comb(other, shown - count) for count in counts]
+    return np.array(ways, dtype=float) / comb(own + other, shown)

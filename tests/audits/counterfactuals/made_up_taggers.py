@@ -1,0 +1,89 @@
+"""Small audits by hand: series of a few people before taggers that are functions of person and value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.counterfactuals.inputs import references
+from portrayal.flow import audit_evidence
+from portrayal.record.ledger import Entry
+from portrayal.record.responses import read_responses
+from portrayal.runs.audit import Evidence
+from portrayal.runs.study import Study
+from portrayal.runs.study_file import make_study
+from portrayal.systems.base import Answer
+from portrayal.vision.faces.attributes import steps
+from portrayal.vision.faces.checks import COLUMNS
+
+# What a tagger does with a person's face at a value: labels, or the state of a question without an answer.
+Tagger = Callable[[int, str, float], list[str] | str]
+
+
+def audit_of(
+    taggers: Mapping[str, Tagger], people: int = 12, attributes: Sequence[str] = ("gender",), **further: Any
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return results and sentences of taggers before these people, by the way recorded answers take."""
+    study, evidence = evidence_of(taggers, people, attributes, **further)
+    results, findings = audit_evidence(study, evidence)
+    return results, [finding.sentence for finding in findings]
+
+
+def evidence_of(
+    taggers: Mapping[str, Tagger],
+    people: int = 12,
+    attributes: Sequence[str] = ("gender",),
+    start: Callable[[int], str] | None = None,
+    checks: pl.DataFrame | None = None,
+) -> tuple[Study, Evidence]:
+    """Return a study and the answers of its taggers."""
+    study = make_study(
+        {"name": "by hand", "audit": "counterfactuals", "counterfactuals": {"series": "none"},
+         "systems": [{"name": name, "use": "replay:none.csv"} for name in taggers]}
+    )  # fmt: skip
+    asked = [
+        (p, a, float(v))
+        for a in attributes
+        for p in range(people)
+        for v in steps("race" if a == "race" else "gender")
+    ]
+    stimuli = pl.DataFrame([_stimulus(*one, start) for one in asked])
+    entries = [_entry(name, tagger, *one) for name, tagger in taggers.items() for one in asked]
+    evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), references(study))
+    return study, evidence if checks is None else replace(
+        evidence, inputs={**evidence.inputs, "checks": checks}
+    )
+
+
+def check_table(**passed: bool | None) -> pl.DataFrame:
+    """Return manipulation checks, one of the perceived age for each attribute: passed, failed or not done."""
+    rows = [
+        {"check": "perceived age stays", "attribute": attribute, "value": {True: 1.0, False: 7.3, None: None}[verdict],
+         "n": 12, "unit": "years, highest less lowest", "needs": "under 5 in size", "passed": verdict,
+         "note": "not done: no reader" if verdict is None else ""}
+        for attribute, verdict in passed.items()
+    ]  # fmt: skip
+    return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
+
+
+def _stimulus(
+    person: int, attribute: str, value: float, start: Callable[[int], str] | None
+) -> dict[str, Any]:
+    name = f"{person}_{attribute}_{value:+.2f}"
+    return {
+        "stimulus": name, "kind": "image", "content": name, "hash": name, "source": "made up", "license": "CC0-1.0",
+        "consent": "generated", "picture": f"{person}", "person": f"{person}", "attribute": attribute,
+        "condition": "edited", "value": value, **({} if start is None else {"start": start(person)}),
+    }  # fmt: skip
+
+
+def _entry(system: str, tagger: Tagger, person: int, attribute: str, value: float) -> Entry:
+    name, said = f"{person}_{attribute}_{value:+.2f}", tagger(person, attribute, value)
+    if said in ("failed", "refused"):
+        return Entry(name, system, name, 0, "tagger", "plain", {}, str(said), None, "no answer")
+    raw = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+    return Entry(name, system, name, 0, "tagger", "plain", {}, "done", Answer(raw), None)

@@ -1,0 +1,47 @@
+"""What `plan` states is what audits of that design find."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from portrayal.audits.counterfactuals.power import power, say_power
+from portrayal.audits.counterfactuals.simulation import SHAPES, SYSTEMS, simulate
+from portrayal.flow import audit_evidence
+from portrayal.runs.calibration import planted_audits
+
+
+def test_the_power_that_is_planned_is_found():
+    # 30 audits through the flow; 400 were compared by hand.
+    size, slope = SHAPES["demo"], 0.4
+    planned = power(size.people, size.pictures, len(SYSTEMS) * 2 * size.labels, slope, ("gender", "race"))
+    found = planted_audits("counterfactuals", "demo", slope, 30, 0, audit_evidence)
+    low, high = stats.binom.interval(0.998, 30, planned)
+    assert low <= round(30 * found) <= high, (planned, found)
+
+
+def test_power_rises_with_people_and_slope_and_falls_with_tests():
+    base = power(12, 1, 24, 0.3)
+    assert power(24, 1, 24, 0.3) > base + 0.05
+    assert power(12, 1, 24, 0.45) > base + 0.05
+    assert power(12, 1, 400, 0.3) < base
+    assert power(12, 1, 24, 0.0) < 0.01
+
+
+def test_a_plan_says_what_would_be_found():
+    simulated = simulate("demo", 0, 0.0)
+    (line,) = say_power(simulated.study, simulated.evidence.stimuli)
+    assert line.startswith(
+        "9 people, if every question is answered: a label that half of them get at the neutral centre, and whose rate changes "
+        "along gender by 10%, 20% and 40% of that per unit, would be found in "
+    )
+    assert line.endswith(" of 100 such audits (2 systems with 12 labels each, corrected together)")
+    few = simulated.evidence.stimuli.filter(pl.col("person").is_in(["person 0", "person 1"]))
+    assert say_power(simulated.study, few) == ["nothing can be found with 2 people: it takes 6"]
+
+
+@pytest.mark.parametrize("people", [5, 6])
+def test_six_people_are_the_fewest_that_can_find_anything(people: int):
+    # With five people the smallest p is 2 in 32.
+    assert (power(people, 4, 1, 0.5) > 0) is (people > 5)

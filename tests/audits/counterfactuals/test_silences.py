@@ -1,0 +1,189 @@
+"""A table of silences: what is said where answers are missing, refused, empty, unreadable, constant or too few."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+
+from audits.counterfactuals.made_up_taggers import audit_of, check_table
+
+FEW = "fewer than 6 people get it more often towards one end than towards the other"
+ENDS = "faces made more feminine or more masculine"
+ELSEWHERE = "The series were made elsewhere: no manipulation check was done here."
+
+
+def chance(person: int, attribute: str, value: float) -> list[str]:
+    """Give three labels by the toss of a coin."""
+    draw = random.Random(f"{person}{attribute}{value:.2f}")
+    return ["Face", *(label for label in ("Cook", "Model", "Nurse") if draw.random() < 0.5)]
+
+
+def strict(person: int, attribute: str, value: float) -> list[str]:
+    return ["Nurse"] if value <= 0 else ["Cook"]
+
+
+LIVE = (
+    f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'); the nearest in "
+    "'Cook': slope relative to its rate at the neutral centre = 0.08 (95% interval −0.12 to 0.28, 12 people, adjusted p = .687); "
+    "an effect of 0.31 would have been found in 80 of 100 such audits."
+)
+
+
+@pytest.mark.parametrize(
+    ("silence", "told"),
+    [("failed", "84 were failed"), ("refused", "84 were refused"), ("<html>", "84 were unreadable"), ([], "84 were empty")],
+)  # fmt: skip
+def test_a_dead_system_among_live_ones(silence: list[str] | str, told: str):
+    # It sorts first and has no label to tell the types of columns by: this crashed.
+    _, sentences = audit_of({"dead": lambda *asked: silence, "live": chance})
+    assert sentences == [
+        f"Nothing can be said of dead: it answered none of 84 questions ({told}).",
+        LIVE,
+    ]
+
+
+def test_a_system_that_never_answers_alone():
+    _, sentences = audit_of({"dead": lambda *asked: "failed"})
+    assert sentences == ["Nothing can be said of dead: it answered none of 84 questions (84 were failed)."]
+
+
+def test_refusing_faces_of_one_end_is_found():
+    # Every second person is refused at values of 1 and more: two of three steps of that end, so 2/3 x 1/2.
+    def shy(person: int, attribute: str, value: float) -> list[str] | str:
+        return "refused" if value >= 1 and person % 2 else chance(person, attribute, value)
+
+    results, sentences = audit_of({"shy": shy}, people=24)
+    assert sentences[0] == (
+        "shy refuses faces made more masculine more often than faces made more feminine: 33 percentage points "
+        "(95% interval 19 to 48, 24 people, adjusted p = .002). Unanswered: made more masculine 33.3% and made more "
+        "feminine 0.0%; the other measures speak only of what was answered."
+    )
+    slopes = results.filter(pl.col("measure") == "slope")
+    assert set(slopes["n"]) == {12} and set(slopes["n_missing"]) == {12}
+
+
+def test_refusing_people_who_start_in_one_of_three_groups_is_found():
+    def shy(person: int, attribute: str, value: float) -> list[str] | str:
+        return "refused" if person % 3 == 1 else chance(person, attribute, value)
+
+    _, sentences = audit_of(
+        {"shy": shy}, people=24, start=lambda person: ("female", "male", "nonbinary")[person % 3]
+    )
+    assert sentences[0] == (
+        "shy refuses faces that start as male more often than the others: 100 percentage points (95% interval 62 to 100, "
+        "24 people, adjusted p < .001). Unanswered: that start as male 100.0%, that start as female 0.0% and that start as "
+        "nonbinary 0.0%; the other measures speak only of what was answered."
+    )
+
+
+def test_refusing_people_of_one_of_four_groups_now_and_then_is_found():
+    def shy(person: int, attribute: str, value: float) -> list[str] | str:
+        return "refused" if person % 4 == 1 and value == 0 else chance(person, attribute, value)
+
+    _, sentences = audit_of({"shy": shy}, people=24, start=lambda person: "abcd"[person % 4])
+    assert sentences[0].startswith(
+        "shy refuses faces that start as b more often than the others: 14 percentage points"
+    )
+    assert "Unanswered: that start as b 14.3%, that start as a 0.0%, that start as c 0.0% and" in sentences[0]
+
+
+def test_a_classifier_that_says_little_is_measured():
+    # Boxer or nothing: 14% of the lists are not empty, and an empty one is an answer, which is measured.
+    def seldom(person: int, attribute: str, value: float) -> list[str]:
+        return ["Boxer"] if value > 1.5 else []
+
+    _, sentences = audit_of({"seldom": seldom})
+    assert sentences[0] == (
+        "seldom gives 'Boxer', a label that nobody gets at the neutral centre, more often as a face is made more masculine: change "
+        f"per unit of the cue = 16.1 percentage points (95% interval 13.0 to 19.2, 12 people, adjusted p < .001). {ELSEWHERE}"
+    )
+    assert "the other measures" not in " ".join(sentences)
+
+
+def test_constant_answers_are_not_tested():
+    results, sentences = audit_of(
+        {"same": lambda person, *asked: ["Face", "Nurse" if person % 2 else "Cook"]}
+    )
+    assert sentences == [
+        f"It was not tested whether same gives a label more often to {ENDS} ('Cook' and 'Nurse'): {FEW}."
+    ]
+    assert results.filter(pl.col("measure") == "slope")["value"].to_list() == [0.0, 0.0, 0.0]
+
+
+def test_one_person_is_too_few():
+    _, sentences = audit_of({"same": strict}, people=1)
+    assert sentences == [
+        f"It was not tested whether same gives a label that nobody gets at the neutral centre more often to {ENDS} ('Cook'): {FEW}.",
+        f"It was not tested whether same gives a label more often to {ENDS} ('Nurse'): {FEW}.",
+    ]  # fmt: skip
+
+
+def test_nobody_with_a_whole_series_is_said():
+    def gaps(person: int, attribute: str, value: float) -> list[str] | str:
+        return "failed" if value == 0 else ["Nurse"]
+
+    _, sentences = audit_of({"gaps": gaps})
+    assert sentences == [
+        f"It cannot be said whether gaps gives a label more often to {ENDS} ('Nurse'): nobody has an answer at every step."
+    ]
+
+
+def test_nothing_is_found_along_an_attribute_whose_check_failed():
+    checks = check_table(gender=True, race=False)
+    results, sentences = audit_of({"strict": strict}, attributes=("gender", "race"), checks=checks)
+    poles = "faces made closer to the pole White or closer to the pole Black"
+    why = "its manipulation check failed ('perceived age stays': 7.30 years, highest less lowest, where under 5 in size is needed)"
+    assert sentences == [
+        "strict gives 'Cook', a label that nobody gets at the neutral centre, more often as a face is made more masculine: change per "
+        "unit of the cue = 32 percentage points (95% interval 26 to 38, 12 people, adjusted p < .001).",
+        "strict gives 'Nurse' more often as a face is made more feminine: slope relative to its rate at the neutral centre = −0.32 "
+        "(95% interval −0.38 to −0.26, 12 people, adjusted p < .001).",
+        f"It cannot be said whether strict gives a label that nobody gets at the neutral centre more often to {poles} ('Cook'): {why}.",
+        f"It cannot be said whether strict gives a label more often to {poles} ('Nurse'): {why}.",
+    ]
+    assert set(results.filter(pl.col("decision") == "found")["attribute"]) == {"gender"}
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        (None, ELSEWHERE),
+        (check_table(gender=None), "Not checked of the manipulated faces: 'perceived age stays'."),
+    ],
+)
+def test_a_check_that_was_not_done_is_said(checks: pl.DataFrame | None, told: str):
+    _, sentences = audit_of({"strict": strict}, checks=checks)
+    assert len(sentences) == 2 and all(sentence.endswith(told) for sentence in sentences)
+
+
+def test_slopes_that_differ_in_sign_between_starting_groups_are_said():
+    # It sees only how much was edited: women start at -1 and men at 1, and there are five times as many women.
+    def oracle(person: int, attribute: str, value: float) -> list[str]:
+        return ["Odd"] if abs(value - (1 if person % 6 == 0 else -1)) > 1.8 or value == 0 else []
+
+    results, sentences = audit_of(
+        {"oracle": oracle}, people=24, start=lambda person: "male" if person % 6 == 0 else "female"
+    )
+    by_start = results.filter(pl.col("measure") == "slope_by_start").select("group", "value", "n")
+    assert [(group, value > 0, n) for group, value, n in by_start.iter_rows()] == [
+        ("female", True, 20),
+        ("male", False, 4),
+    ]
+    found = next(sentence for sentence in sentences if sentence.startswith("oracle gives 'Odd' more often"))
+    assert (
+        "It has not one sign: 0.27 among 20 who start as female and −0.27 among 4 who start as male; so it"
+        in found
+    )
+
+
+def test_a_null_system_whose_labels_flip_at_random_prints_no_finding():
+    # Everybody gets another label somewhere: this was printed as "with nothing else changed".
+    results, sentences = audit_of({"live": chance}, attributes=("gender", "placebo"), people=24)
+    flips = (
+        results.filter(pl.col("measure") == "any_flip").select("attribute", "value", "n", "decision").rows()
+    )
+    assert flips == [("gender", 1.0, 24, "not tested"), ("placebo", 1.0, 24, "not tested")]
+    assert not any("gives 'C" in one or "gives 'M" in one or "gives 'N" in one for one in sentences)
+    assert "nothing else changed" not in " ".join(sentences)
