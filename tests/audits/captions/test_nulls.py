@@ -52,7 +52,7 @@ def test_plan_says_what_is_found_under_the_correction() -> None:
     assert lines == [
         "gender, 109 images annotated female and 131 male: a group left out 21 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
-        "skin, 118 images annotated darker and 122 lighter: a group left out 21 percentage points more often than one left out"
+        "skin, 109 images annotated darker and 131 lighter: a group left out 21 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
     ]
 
