@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 
 from portrayal.audits.captions import FAMILY
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests, say_power
@@ -12,8 +13,6 @@ from portrayal.runs.calibration import null_audits, planted_audits
 from portrayal.stats.intervals import wilson
 from portrayal.stats.power_of_shares import power_of_two_shares
 
-# 33 of 400 are let pass. An instrument that is wrong in 5% prints 8 or more findings in 40 audits in 0.1% of tries.
-MOST = 7
 # As many of each shape as fit into a minute; `make calibrate` runs 400.
 FEW = {"demo": 12, "small": 40, "clustered": 16, "large": 1}
 
@@ -27,7 +26,8 @@ def test_few_audits_without_a_harm_print_a_finding() -> None:
         )
     ]
     assert [cell["shape"] for cell in cells] == list(SHAPES)
-    assert all(cell["found"] <= MOST for cell in cells), cells
+    # An instrument that is wrong in 5% goes beyond this in 0.1% of tries: 7 of 40, 4 of 16.
+    assert all(cell["found"] <= stats.binom.ppf(0.999, cell["audits"], 0.05) for cell in cells), cells
     # Of all together at 5%: 9 or more come about in 1% of tries.
     assert sum(cell["found"] for cell in cells) <= 8, cells
 
@@ -52,7 +52,7 @@ def test_plan_says_what_is_found_under_the_correction() -> None:
     assert lines == [
         "gender, 109 images annotated female and 131 male: a group left out 21 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
-        "skin, 118 images annotated darker and 122 lighter: a group left out 21 percentage points more often than one left out"
+        "skin, 109 images annotated darker and 131 lighter: a group left out 21 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
     ]
 

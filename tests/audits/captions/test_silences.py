@@ -17,7 +17,7 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import make_stimuli
 
-SCENES = 40  # 18 show darker, 22 lighter skin; 16 women, 24 men
+SCENES = 40  # 16 show darker, 24 lighter skin; 18 women, 22 men
 Answers = Callable[[int, dict], tuple[str, str | None]]
 
 
