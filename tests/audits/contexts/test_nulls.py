@@ -10,11 +10,15 @@ from portrayal.runs.calibration import null_audits, planted_audits
 
 
 def test_audits_without_an_effect_print_no_finding():
-    cells = null_audits("contexts", 40, 0, audit_evidence)
-    assert [cell["shape"] for cell in cells] == list(SHAPES)
+    small = [shape for shape in SHAPES if shape != "large"]
+    cells = [
+        *null_audits("contexts", 40, 0, audit_evidence, small),
+        *null_audits("contexts", 16, 0, audit_evidence, ["large"]),  # four audits
+    ]
+    assert sum(cell["audits"] for cell in cells) == 3 * 40 + 4
     # Of 40 audits at 5%, more than 6 print a finding in 3 of 1,000 tests.
     assert all(cell["found"] <= 6 for cell in cells), cells
-    assert sum(cell["found"] for cell in cells) <= 13, cells  # of 130: more in 1 of 100
+    assert sum(cell["found"] for cell in cells) <= 13, cells  # of 124: more in 1 of 100
 
 
 @pytest.mark.parametrize(("shape", "effect"), [("small", 0.5), ("clustered", 0.2)])

@@ -7,6 +7,7 @@ import pytest
 
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
+from portrayal.report.words import listed
 
 WORDS = {"F1": "wedding dress", "F2": "crib", "M1": "garage", "M2": "restaurant kitchen"}
 NAMED = {"female": "woman", "male": "man", "nonbinary": "person", "agender": "person"}
@@ -55,7 +56,7 @@ def test_women_refused_half_the_time():
     _, sentences = said({"tagger": half})
     assert [sentence for sentence, decision in sentences.items() if decision == "found"] == [
         "tagger refuses pictures of female people more often than pictures of male people: 45 percentage points (95%"
-        " interval 3 to 75, 16 people, adjusted p = .005). Unanswered: female 45.0% and male 0.0%; the other measures"
+        " interval 25 to 64, 16 people, adjusted p = .005). Unanswered: female 45.0% and male 0.0%; the other measures"
         " speak only of what was answered."
     ]
 
@@ -123,7 +124,8 @@ def test_three_and_four_groups(genders):
             "tagger has nothing to say about pictures of nonbinary people more often than the others: 100"
         )
     ]
-    assert found.endswith("; the other measures speak only of what was answered.")
+    rest = [f"{gender} 0.0%" for gender in sorted(set(genders) - {"nonbinary"}, key=genders.index)]
+    assert found.endswith(f" Unanswered: {listed(['nonbinary 100.0%', *rest])}.")
     pairs = results.filter(pl.col("measure") == "attribute_between").select("group", "versus").unique()
     assert pairs.height == len(genders) * (len(genders) - 1) / 2
 
