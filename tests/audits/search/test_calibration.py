@@ -18,13 +18,13 @@ def found():
 def test_intervals_hold_the_planted_slope(found):
     # 95% of 200 has a standard error of 1.5 points; at 10 queries with some far out the interval may hold more
     for row in found.conditions:
-        assert row["covered"] >= 0.91, row
+        assert row["coverage"] >= 0.91, row
 
 
 def test_false_alarms_are_at_most_five_percent(found):
     # of 200: 5% and 2.6 standard errors
     for row in found.conditions:
-        assert row["false_alarms"] <= 0.09, row
+        assert row["false_alarm"] <= 0.09, row
 
 
 def test_a_planted_slope_is_found_under_the_correction_that_is_reported():
