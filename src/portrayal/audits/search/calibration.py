@@ -39,13 +39,13 @@ class Measured:
 def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> Calibration:
     """Return false alarms, power and coverage over simulated collections of these numbers of queries."""
     conditions = [_condition(size, slope, runs, seed) for size in sizes for slope in (0.0, PLANTED)]
-    nulls = [row["false_alarms"] for row in conditions if row["planted"] == 0]
+    nulls = [row["false_alarm"] for row in conditions if row["planted"] == 0]
     power = [row["found"] for row in conditions if row["planted"] and row["queries"] == NAMED]
     return Calibration(
         stem="search",
         false_alarm=float(np.mean(nulls)),
         power=float(power[0]) if power else float("nan"),
-        coverage=float(np.mean([row["covered"] for row in conditions])),
+        coverage=float(np.mean([row["coverage"] for row in conditions])),
         runs=runs,
         seed=seed,
         conditions=conditions,
@@ -60,10 +60,10 @@ def _condition(size: int, slope: float, runs: int, seed: int) -> dict[str, Any]:
     return {
         "queries": size,
         "planted": slope,
-        "covered": float(np.mean([one.low <= slope <= one.high for one in first])),
+        "coverage": float(np.mean([one.low <= slope <= one.high for one in first])),
         "found": float(np.mean([one.found[0] for one in measured])),
         # A run without an effect in either system, or the second system alone beside a planted one.
-        "false_alarms": float(np.mean([any(one.found[1 if slope else 0 :]) for one in measured])),
+        "false_alarm": float(np.mean([any(one.found[1 if slope else 0 :]) for one in measured])),
         "mean_estimate": float(np.mean([one.value for one in first])),
         "mean_width": float(np.mean([one.high - one.low for one in first])),
         "runs": runs,

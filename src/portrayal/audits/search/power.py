@@ -97,5 +97,6 @@ def _finds(bank: Bank, queries: int, tests: int, rng: np.random.Generator) -> bo
     if abs(found.slope) <= quantile(x, units) * found.error:
         return False
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
-    columns = [parts_of_slope(x, y), *(parts_of_slope(x, bank.null[drawn] * sign) for sign in signs)]
+    others = (parts_of_slope(x, bank.null[drawn] * sign, units) for sign in signs)
+    columns = [parts_of_slope(x, y, units), *others]
     return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)

@@ -3,11 +3,11 @@
 The interval is the slope plus and minus t heteroscedasticity-consistent errors (HC3) [2]_. The degrees of freedom are the
 effective number of queries: where a few queries lie far out, most of the slope rests on them, and t is that of few.
 
-The test flips signs: each query's part of the slope is (g(q) - mean) times the distance of its list from
-the mean of the middle third of the lists, which no outlying list can move.
-Under no relation each part may as well have the other sign, however much its noise grows with |g(q)|; permuting lists over
-queries assumes that it does not grow. Queries of the same words are flipped together. All tests of a study flip the same
-queries together (`portrayal.stats.joint_flips`), so a row hands its parts on as `influence`.
+The test flips signs: each query's part of the slope is (g(q) - mean) times the distance of its list from the mean of the middle
+third of the lists, which a list far out hardly moves. Under no relation each part may as well have the other sign, however much
+its noise grows with |g(q)|; permuting lists over queries assumes that it does not grow. Queries of the same words are flipped
+together. All tests of a study flip the same queries together (`portrayal.stats.joint_flips`), so a row hands its parts on as
+`influence`.
 
 References
 ----------
@@ -136,15 +136,16 @@ def steady(y: np.ndarray) -> np.ndarray:
     return np.full(len(y), y[0]) if len(y) and np.ptp(y) <= SAME * max(1.0, float(np.abs(y).max())) else y
 
 
-def parts_of_slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return each query's part in the slope; they add up to it (times a constant) whatever the lists are centred on.
+def parts_of_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Return each unit's part in the slope; they add up to it (times a constant) whatever the lists are centred on.
 
     Centred on the mean of the middle third: a list far out would move the mean, and with it the parts of all other queries,
-    which then look like evidence; a median is none of the lists' own noise, but falls on a value that many lists may have.
+    which then look like evidence; a median would not, but falls on a value that many lists may have.
     """
-    beyond = (len(y) - 1) // 3
-    middle = np.sort(y)[beyond : len(y) - beyond].mean()
-    parts = (x - x.mean()) * (y - middle)
+    means = np.sort(np.bincount(units, y) / np.bincount(units))
+    beyond = (len(means) - 1) // 3
+    middle = means[beyond : len(means) - beyond].mean()
+    parts = np.bincount(units, (x - x.mean()) * (y - middle))
     return np.where(np.abs(parts) <= SAME * np.abs(parts).max(initial=0.0), 0.0, parts)
 
 
@@ -154,7 +155,7 @@ def _tested(
     """Return the slope with its interval, and its p by sign flips."""
     found = fit_with_error(x, y, own)
     reach = quantile(x, own) * found.error
-    influence = np.bincount(own, parts_of_slope(x, y))
+    influence = parts_of_slope(x, y, own)
     flipped = flip_jointly(influence[:, None], seed)
     return Slope(
         found.slope, found.slope - reach, found.slope + reach, float(flipped.p[0]), **counts,
