@@ -176,10 +176,10 @@ def test_the_saliency_experiment(prepared, regions, tmp_path) -> None:
     flow.audit(path, tmp_path / "run", quiet=True)
     table = pl.read_parquet(tmp_path / "run" / "results.parquet")
     shares = table.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
-    parts = shares.filter(pl.col("group").str.ends_with(", nonobjectified"))
+    parts = shares.filter(pl.col("group") == "nonobjectified")
     assert parts["value"].sum() == pytest.approx(1)
     differences = table.filter(pl.col("measure") == "saliency_difference")
-    assert set(differences["contrast"]) == {"objectified - nonobjectified"}
+    assert set(differences.select("group", "versus").rows()) == {("objectified", "nonobjectified")}
     maps = [file for file in (tmp_path / "run" / "charts").iterdir() if "saliency_maps" in file.name]
     assert maps
     marks = [file.read_bytes()[60:120] for file in (prepared / "SOBEM").iterdir()]
