@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log2
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 
 from portrayal.audits.search import measures as search
 from portrayal.audits.search.measures.entities import UNDEFINED, without_shared
+from portrayal.audits.search.measures.examples import _example
 from portrayal.audits.search.measures.history import score_history
 from portrayal.audits.search.measures.scores import usable
 from portrayal.audits.search.measures.slope import CONSTANT, FEWEST, fit, measure_slope, quantile
@@ -530,3 +532,15 @@ def test_correlations_against_scipy():
     x[0] = np.nan
     assert (search.correlate(x, y).n, search.correlate(x, y).n_missing) == (39, 1)
     assert np.isnan(search.correlate(np.ones(5), np.arange(5.0)).value)
+
+
+def test_the_words_of_an_example_say_why_they_do_not_count() -> None:
+    history = SimpleNamespace(queries={"q": ["nurse"]})
+    scored = SimpleNamespace(
+        history=history, first=SimpleNamespace(scores={"nurse": 0.6, "she": 0.9, "the": 0.1})
+    )
+    table = _example(scored, "q", ["the", "nurses", "she", "quark"], frozenset({"the"}))
+    assert table.select("part", "word", "score", "state").rows() == [
+        ("query", "nurse", 0.6, "counted"), ("document", "the", None, "stop word"), ("document", "nurses", None, "in the query"),
+        ("document", "she", 0.9, "counted"), ("document", "quark", None, "counted"),
+    ]  # fmt: skip
