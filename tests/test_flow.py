@@ -117,7 +117,10 @@ def test_an_answer_that_cannot_be_read_is_not_done_and_is_asked_again_when_the_s
     assert counts() == (7, 1)
     told = status_text("runs/unreadable").splitlines()
     assert told[0].split()[1:] == [*STATES, "sum"]
-    assert told[-1] == '1 x mine: an encoder cannot answer "an apology"; see portrayal.systems.plain'
+    assert told[-2:] == [
+        '1 x mine: an encoder cannot answer "an apology"; see portrayal.systems.plain',
+        "ask again: portrayal record runs/unreadable --again unreadable",
+    ]
     (tmp_path / "mended").touch()
     assert "in all 0 calls" in plan_text(file)
     assert counts() == (7, 1)  # it came and was paid for: not asked again by itself

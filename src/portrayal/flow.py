@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import portrayal
-from portrayal.errors import PortrayalError, check_name, nearest
+from portrayal.errors import PortrayalError, check_name
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
@@ -28,28 +28,19 @@ from portrayal.runs.audit import Audit, Evidence, Finding, Measured
 from portrayal.runs.inputs import read_inputs, write_inputs
 from portrayal.runs.manifest import write_manifest
 from portrayal.runs.measured import read_measured, write_measured
+from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.registry import get_audit
 from portrayal.runs.reviews import read_reviews
 from portrayal.runs.run import Run, default_folder, existing_run, locked, replacing
-from portrayal.runs.silence import DIFFERENCE, measure_silence, silent_in, silent_systems, with_counts
+from portrayal.runs.silence import silent_in
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
-from portrayal.stats.decision import NOT_MEASURABLE, decide
-from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
 
 if TYPE_CHECKING:
     from portrayal.report.page import Section
     from portrayal.runs.calibration import Calibration
-
-ROW_OF = {
-    "tagger": "tag",
-    "captioner": "caption",
-    "encoder": "embedding",
-    "ranker": "result",
-    "generator": "label",
-}
 
 
 @dataclass(frozen=True)
@@ -205,21 +196,6 @@ def measure(folder: Path | str) -> Measured:
     return measured
 
 
-def measure_evidence(study: Study, evidence: Evidence) -> Measured:
-    """Measure, add what was left unanswered, correct over the declared family and decide what is found."""
-    stem = get_audit(study.audit)
-    checked = _checked(evidence, stem)
-    measured = stem.measure(checked, study.settings)
-    silence = measure_silence(
-        checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
-    )
-    rows = pl.concat([check_results(measured.results), silence], how="diagonal")
-    family = [*_family(study, stem, rows), DIFFERENCE]
-    silent = silent_systems(checked.responses)
-    decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
-    return replace(measured, results=check_results(with_counts(decided, checked.responses)))
-
-
 def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
     """Return results and sentences of answers at hand, by the way that recorded ones take."""
     measured = measure_evidence(study, evidence)
@@ -274,32 +250,6 @@ def find(study: Study, measured: Measured) -> list[Finding]:
             )
     kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
     return in_order([*kept, *silence], measured.results)
-
-
-def _checked(evidence: Evidence, stem: Audit) -> Evidence:
-    """Check the tables a measure is handed; the message names the audit's page."""
-    hint = f"A {stem.stem} audit needs one row per {ROW_OF[stem.kind]}; see docs/{stem.stem}.md."
-    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
-    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
-    return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
-
-
-def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
-    """Return the measures corrected together; a misspelt one must not go uncorrected."""
-    if study.family.measures is None:
-        return stem.family
-    if (
-        NOT_MEASURABLE in results["decision"]
-    ):  # a measure may be absent for that, and is not known to be misspelt
-        return study.family.measures
-    known = sorted({*results["measure"].drop_nulls(), *stem.family})
-    for name in study.family.measures:
-        if name not in known:
-            raise PortrayalError(
-                f"family.measures names {name!r}, which is not measured here.{nearest(name, known)}"
-                f" Known: {', '.join(known)}."
-            )
-    return study.family.measures
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:

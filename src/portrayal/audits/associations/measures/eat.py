@@ -68,8 +68,7 @@ def eat(
     (True, 4)
     """
     x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
-    people = _people(cluster, len(x), len(y))
-    associations = association(x, a, b), association(y, a, b)
+    people, associations = _people(cluster, len(x), len(y)), (association(x, a, b), association(y, a, b))
     drawn: dict[str, Any] = {"permutations": permutations, "seed": seed}
     found = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
     if people is not None:
