@@ -1,7 +1,7 @@
 """The GSR part of `benchmarks/search.py`: 250 lists of 1,000 documents beside a loop over documents and words.
 
-Timed from the texts on: words to integers, the genderedness of queries, documents and lists, the slope with its bootstrap
-and permutations. The loop does what the authors' code does for each result: split the document anew, compare every word with the
+Timed from the texts on: words to integers, the genderedness of queries, documents and lists, the slope with its interval
+and test. The loop does what the authors' code does for each result: split the document anew, compare every word with the
 query's forms, look its score up; it is timed on a few lists and scaled.
 """
 
