@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -34,6 +35,7 @@ SCORES = {
     "reason": pl.String,  # why the query cannot be used, or nothing
 }
 
+Key = TypeVar("Key", bound=Hashable)  # of a system: its name, or its name and repeat
 Lists = Mapping[str, Sequence[str]]  # query to document ids in rank order
 
 
@@ -118,8 +120,8 @@ def score_history(
 
 
 def score_many(
-    history: History, systems: Mapping[str, tuple[Lists, bool]], scores: Mapping[str, float]
-) -> dict[str, pl.DataFrame]:
+    history: History, systems: Mapping[Key, tuple[Lists, bool]], scores: Mapping[str, float]
+) -> dict[Key, pl.DataFrame]:
     """Do what `score_history` does for several systems at once; the documents are gone over once."""
     asked = list(history.queries)
     words = [history.queries[query] for query in asked]

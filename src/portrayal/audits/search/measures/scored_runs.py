@@ -177,17 +177,16 @@ def _scored(
     history: History, runs: Mapping[tuple[str, int], pl.DataFrame], ruler: Ruler, seed: int
 ) -> dict[str, pl.DataFrame]:
     """Score all lists at once; a query's list score is the mean over repeats."""
-    lists: dict[str, tuple[Any, bool]] = {
-        f"{system}\0{repeat}": (lists_of(run), False) for (system, repeat), run in runs.items()
+    lists: dict[tuple[str, int], tuple[Any, bool]] = {
+        key: (lists_of(run), False) for key, run in runs.items()
     }
     lists |= {
-        PERFECT + "\0": (perfect_lists(history), True),
-        RANDOM + "\0": (random_lists(history, seed), False),
+        (PERFECT, 0): (perfect_lists(history), True),
+        (RANDOM, 0): (random_lists(history, seed), False),
     }
-    tables = score_many(history, lists, ruler.scores)
     merged: dict[str, list[pl.DataFrame]] = {}
-    for name, table in tables.items():
-        merged.setdefault(name.partition("\0")[0], []).append(table)
+    for (name, _), table in score_many(history, lists, ruler.scores).items():
+        merged.setdefault(name, []).append(table)
     return {name: _mean(parts) for name, parts in merged.items()}
 
 
