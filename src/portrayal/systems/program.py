@@ -70,7 +70,8 @@ class Program:
         """End the whole process group at once and let go of the pipes."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.writer.transport.abort()
+        with contextlib.suppress(AttributeError):  # a pipe that broke by itself has forgotten its event loop
+            self.writer.transport.abort()
         self.output.close()
         await self._ends_within(1.0)
 
