@@ -101,6 +101,7 @@ def test_the_command_line_calls_public_names_and_nothing_else() -> None:
     }
     assert {name for name in imported if str(name).startswith("portrayal")} == {
         "portrayal",
+        "portrayal.edges.console",  # how things are printed
         "portrayal.errors",
     }
     called = {

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import portrayal
+from portrayal.edges.console import keep_json, shown, shown_fault, shown_line
 from portrayal.errors import PortrayalError
 
 
@@ -52,9 +53,14 @@ RunFolder = Annotated[
 Again = Annotated[
     list[str] | None,
     typer.Option(
-        help="Ask questions of this state once more: failed, unknown (which may be billed twice) or unreadable.",
+        help="Ask questions of this state once more: failed, unknown (which may be billed twice), unreadable, or changed: all"
+        " that was asked of a function or program whose source changed since.",
         metavar="STATE",
     ),
+]
+Untrusted = Annotated[
+    bool,
+    typer.Option("--untrusted", help="Refuse a study that would run code or send secrets of its choice."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 
@@ -66,7 +72,7 @@ def demo(
 ) -> None:
     """Run every audit on what ships with the package and write one report."""
     with _resumable():
-        typer.echo(portrayal.run_demo(out, quiet))
+        _answer(portrayal.run_demo(out, quiet))
 
 
 @app.command()
@@ -74,26 +80,27 @@ def audit(
     study: StudyFile,
     out: Annotated[Path | None, typer.Option(help="The run folder; runs/NAME by default.")] = None,
     again: Again = None,
+    untrusted: Untrusted = False,
     quiet: Quiet = False,
 ) -> None:
     """Record, measure and report a study; goes on where an earlier try stopped."""
     with _resumable():
-        page = portrayal.audit(study, out, quiet, _say, again or ())
-        typer.echo(page)
+        page = portrayal.audit(study, out, quiet, _say, again or (), untrusted)
+        _answer(page)
         _exit_if_unanswered(page.parent)
 
 
 @app.command()
-def plan(study: StudyFile) -> None:
+def plan(study: StudyFile, untrusted: Untrusted = False) -> None:
     """Print the calls, their cost and the effects the study could find; calls nothing."""
-    typer.echo(portrayal.plan_text(study))
+    _answer(portrayal.plan_text(study, untrusted))
 
 
 @app.command()
-def record(run: RunFolder, again: Again = None, quiet: Quiet = False) -> None:
+def record(run: RunFolder, again: Again = None, untrusted: Untrusted = False, quiet: Quiet = False) -> None:
     """Ask what a run has not asked yet."""
     with _resumable():
-        recorded = portrayal.record_again(run, quiet, again or ())
+        recorded = portrayal.record_again(run, quiet, again or (), _say, untrusted)
         _say(recorded.messages)
         status(run)
         if recorded.interrupted:
@@ -105,7 +112,7 @@ def record(run: RunFolder, again: Again = None, quiet: Quiet = False) -> None:
 def measure(run: RunFolder) -> None:
     """Measure the recorded answers again; calls no system."""
     portrayal.measure(run)
-    typer.echo(run / "results.parquet")
+    _answer(run / "results.parquet")
 
 
 @app.command()
@@ -117,13 +124,13 @@ def report(
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
 ) -> None:
     """Write the report of one or several runs."""
-    typer.echo(portrayal.report(list(runs), out, title))
+    _answer(portrayal.report(list(runs), out, title))
 
 
 @app.command()
 def status(run: RunFolder) -> None:
     """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
-    typer.echo(portrayal.status_text(run))
+    _answer(portrayal.status_text(run))
 
 
 @app.command()
@@ -136,10 +143,8 @@ def calibrate(
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
 
-    text = json.dumps(portrayal.calibrate(stem, runs, seed).to_dict(), indent=1)
-    if json_file:
-        json_file.write_text(text + "\n")
-    typer.echo(text)
+    figures = portrayal.calibrate(stem, runs, seed).to_dict()
+    _answer(keep_json(figures, json_file) if json_file else json.dumps(figures, indent=1))
 
 
 CollectionPath = Annotated[
@@ -168,7 +173,7 @@ def rank_command(
     settings = {key: value for key, value in {"vectors": vectors, "stop": stop}.items() if value is not None}
     path, lines = portrayal.rank_collection(collection, ranker, depth, out, settings, quiet, index)
     _say(lines)
-    typer.echo(path)
+    _answer(path)
 
 
 @app.command()
@@ -185,7 +190,7 @@ def gsr(
     """Print the gender stereotype reinforcement of a run as one JSON object."""
     import json
 
-    typer.echo(json.dumps(portrayal.gsr_of_run(collection, run, vectors, cutoff, discount, seed)))
+    _answer(json.dumps(portrayal.gsr_of_run(collection, run, vectors, cutoff, discount, seed)))
 
 
 @faces_app.command()
@@ -202,7 +207,7 @@ def apply(
 ) -> None:
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
     varied = attribute or ["gender", "race"]
-    typer.echo(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))
+    _answer(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))
 
 
 @parts_app.command(name="install")
@@ -210,7 +215,7 @@ def install_parts_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Let pip say only what goes wrong.")] = False,
 ) -> None:
     """Print sizes and licenses, then install every part, pinned and hashed."""
-    typer.echo(portrayal.part_sizes())
+    _answer(portrayal.part_sizes())
     sys.stdout.flush()  # pip writes to the same screen
     portrayal.install_parts(_say, quiet)
 
@@ -218,7 +223,7 @@ def install_parts_command(
 @parts_app.command(name="list")
 def list_parts_command() -> None:
     """Print which parts are installed and which are missing."""
-    typer.echo(portrayal.part_states())
+    _answer(portrayal.part_states())
 
 
 @app.command(name="list")
@@ -227,7 +232,7 @@ def list_(
     about: Annotated[bool, typer.Option("--about", help="Say what each one is.")] = False,
 ) -> None:
     """Print the names of what there is, one a line."""
-    typer.echo("\n".join(portrayal.names(what, about)))
+    _answer("\n".join(portrayal.names(what, about)))
 
 
 @app.callback(invoke_without_command=True)
@@ -247,6 +252,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(141)
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that may not be written to
         _fail(f"cannot read or write: {error}. Check the path, its permissions and the space left.")
+    except Exception:
+        sys.stderr.write(shown_fault())
+        sys.exit(1)
 
 
 @contextmanager
@@ -266,14 +274,18 @@ def _exit_if_unanswered(folder: Path) -> None:
         raise typer.Exit(UNANSWERED)
 
 
+def _answer(text: Any) -> None:
+    typer.echo(shown(text))
+
+
 def _fail(message: str) -> None:
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.stderr.write(f"error: {shown_line(message)}\n")
     sys.exit(2)
 
 
 def _say(messages: Any) -> None:
     for message in messages:
-        sys.stderr.write(f"{message}\n")
+        sys.stderr.write(f"{shown_line(message)}\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from portrayal import flow
+from portrayal.edges.folders import claim
+from portrayal.edges.writing import make_inside
 from portrayal.parts.find import require_parts
 from portrayal.record.progress import track
 from portrayal.runs.measured import read_measured
@@ -59,6 +61,8 @@ def run_demo(
     if studies is None:
         require_parts("the demonstration", *NEEDS)
         studies = [study for stem in AUDITS for study in get_audit(stem).demo]
+    claim(out, "report")
+    make_inside(out / "runs")
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)
     lines = [f"The report is at {page}", "Three main findings:"]

@@ -5,52 +5,41 @@ Each step reads what the step before left in the run folder, so each can be done
 
 from __future__ import annotations
 
-import shutil
-import time
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-import portrayal
-from portrayal.errors import PortrayalError, check_name
+from portrayal.edges.folders import claim
+from portrayal.edges.sizes import read_toml
+from portrayal.edges.tables import write_parquet
+from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.record.outcomes import find_unreadable, put_right
-from portrayal.record.progress import RecordingProgress
-from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
 from portrayal.runs import calibration
-from portrayal.runs.asking import ask, write_questions
 from portrayal.runs.audit import Audit, Evidence, Finding, Measured
-from portrayal.runs.inputs import read_inputs, write_inputs
-from portrayal.runs.manifest import write_manifest
+from portrayal.runs.inputs import read_inputs
+from portrayal.runs.kept import kept_json, kept_table
+from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
 from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.measuring import measure_evidence
+from portrayal.runs.recording import Asked, Recorded, record_study
 from portrayal.runs.registry import get_audit
 from portrayal.runs.reviews import read_reviews
-from portrayal.runs.run import Run, default_folder, existing_run, locked, replacing
+from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.silence import silent_in
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study, read_study
-from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
-from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 if TYPE_CHECKING:
     from portrayal.report.page import Section
     from portrayal.runs.calibration import Calibration
 
-
-@dataclass(frozen=True)
-class Recorded:
-    """What a recording came to."""
-
-    run: Run
-    messages: Sequence[str]  # why a system was stopped early, or answered nothing
-    interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
-    signal: int = 0  # the signal that interrupted it
+RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
 
 
 def audit(
@@ -59,6 +48,7 @@ def audit(
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
     again: Sequence[str] = (),
+    untrusted: bool = False,
 ) -> Path:
     """Record, measure and report a study; what was recorded before is kept.
 
@@ -73,9 +63,12 @@ def audit(
     quiet
         Show no progress bar.
     say
-        Told why a system was stopped early or answered nothing.
+        Told which code of the study is about to run, and why a system was stopped early or answered nothing.
     again
-        States whose questions are asked once more: 'failed', 'unknown' (which may be billed twice), 'unreadable'.
+        States whose questions are asked once more: 'failed', 'unknown' (which may be billed twice), 'unreadable', and 'changed':
+        everything asked of a function or program whose source changed since.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
 
     Returns
     -------
@@ -92,16 +85,23 @@ def audit(
     """
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
+    claim_run(run)
     with locked(run):
-        recorded = _record(study, run, quiet, Path(study_file), again)
+        recorded = record_study(study, run, Path(study_file), Asked(quiet, again, untrusted, say))
         say(recorded.messages)
         if recorded.interrupted:
             raise KeyboardInterrupt(recorded.signal)
-        measure(run.folder)
-        return report([run.folder])
+        _measure(run)
+        return _report([run], run.folder, "")
 
 
-def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = False) -> Recorded:
+def record(
+    study_file: Path | str,
+    out: Path | str | None = None,
+    quiet: bool = False,
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    untrusted: bool = False,
+) -> Recorded:
     """Ask the systems everything the study has not asked yet; nothing is measured.
 
     Parameters
@@ -112,6 +112,10 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
         The run folder; `runs/NAME` by default.
     quiet
         Show no progress bar.
+    say
+        Told which code of the study is about to run.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
 
     Returns
     -------
@@ -130,11 +134,18 @@ def record(study_file: Path | str, out: Path | str | None = None, quiet: bool = 
     """
     study = read_study(study_file)
     run = Run(Path(out) if out else default_folder(study.name))
+    claim_run(run)
     with locked(run):
-        return _record(study, run, quiet, Path(study_file))
+        return record_study(study, run, Path(study_file), Asked(quiet, (), untrusted, say))
 
 
-def record_again(folder: Path | str, quiet: bool = False, again: Sequence[str] = ()) -> Recorded:
+def record_again(
+    folder: Path | str,
+    quiet: bool = False,
+    again: Sequence[str] = (),
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    untrusted: bool = False,
+) -> Recorded:
     """Go on recording a run from the study it keeps.
 
     Parameters
@@ -144,7 +155,11 @@ def record_again(folder: Path | str, quiet: bool = False, again: Sequence[str] =
     quiet
         Show no progress bar.
     again
-        States whose questions are asked once more: 'failed', 'unknown' (which may be billed twice), 'unreadable'.
+        States whose questions are asked once more, as `audit` takes them.
+    say
+        Told which code of the study is about to run.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
 
     Returns
     -------
@@ -161,9 +176,10 @@ def record_again(folder: Path | str, quiet: bool = False, again: Sequence[str] =
     []
     """
     run = existing_run(folder)
+    claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        return _record(_study_of(run), run, quiet, run.study, again)
+        return record_study(_study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
 
 
 def measure(folder: Path | str) -> Measured:
@@ -190,10 +206,9 @@ def measure(folder: Path | str) -> Measured:
     [('eat', 'not found', 16), ('answered', 'not tested', 32)]
     """
     run = existing_run(folder)
-    study = _study_of(run)
-    measured = measure_evidence(study, _evidence(study, run))
-    write_measured(run, measured)
-    return measured
+    claim_run(run)
+    with locked(run, doing=MEASURING):
+        return _measure(run)
 
 
 def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
@@ -279,73 +294,42 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     ...     "<title>Words</title>" in page.read_text()
     True
     """
-    from portrayal.report.files import write_report
-
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
         raise PortrayalError(
             "a report over several runs needs a folder of its own, or it would overwrite the results of one. "
             "Add --out DIR."
         )
+    target = Run(Path(out) if out else runs[0].folder)
+    own = [run for run in runs if run.folder.resolve() == target.folder.resolve()]
+    if own:
+        claim_run(target)
+    else:
+        claim(target.folder, "report")
+    with ExitStack() as held:
+        for run in runs:
+            if run not in own:
+                held.enter_context(reading(run))
+        held.enter_context(locked(target, doing=REPORTING))
+        return _report(runs, target.folder, title)
+
+
+def _measure(run: Run) -> Measured:
+    """Measure a run that is held."""
+    study = _study_of(run)
+    measured = measure_evidence(study, _evidence(study, run))
+    write_measured(run, measured)
+    return measured
+
+
+def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
+    """Write the report of runs that are held, into a folder that is ours."""
+    from portrayal.report.files import write_report
+
     sections: list[Section] = []
     for run in runs:
         sections.append(_section(run, [section.audit.stem for section in sections]))
-    return write_report(Path(out) if out else runs[0].folder, sections, title or sections[0].study_name)
-
-
-def _record(study: Study, run: Run, quiet: bool, study_file: Path, again: Sequence[str] = ()) -> Recorded:
-    for state in again:
-        check_name(state, AGAIN, "state that is asked again")
-    stimuli = make_stimuli(study)
-    work = plan_work(study, stimuli)
-    refuse_without_consent(work)
-    inputs = get_audit(study.audit).inputs(study)
-    # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
-    _keep_study(study_file, run)
-    with replacing(run.stimuli) as part:
-        stimuli.write_parquet(part)
-    write_inputs(run, inputs)
-    with Ledger(run.ledger) as ledger:
-        _prepare(ledger, study, work, again)
-        write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
-        recorder = _ask(ledger, work, quiet)
-    write_manifest(run, study, stimuli)
-    interrupted = recorder.stopping.is_set()
-    messages = (
-        recorder.messages if interrupted else with_unanswered(recorder.messages, unanswered(run.folder))
-    )
-    return Recorded(run, messages, interrupted, recorder.signal)
-
-
-def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> None:
-    """Write the intents, and decide what of earlier waves is asked again."""
-    ledger.recover()
-    ledger.put_fact("study_folder", str(study.folder.resolve()))
-    write_questions(ledger, work)
-    put_right(ledger)
-    wanted = {state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")}
-    if "unreadable" in wanted:
-        find_unreadable(ledger)
-    for state in wanted:
-        ledger.ask_again(state)
-
-
-def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
-    """Ask what is still planned, behind a progress bar; the recorder tells how it went."""
-    waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
-    if not any(waiting.values()):
-        return Recorder(ledger)
-    wave = ledger.begin_wave(time.time(), portrayal.__version__)
-    with RecordingProgress(waiting, quiet) as progress:
-        recorder = ask(ledger, work, progress.listen, progress.tell)
-    ledger.end_wave(wave, time.time())
-    return recorder
-
-
-def _keep_study(study_file: Path, run: Run) -> None:
-    if study_file.resolve() != run.study.resolve():
-        with replacing(run.study) as part:
-            shutil.copyfile(study_file, part)
+    return write_report(out, sections, title or sections[0].study_name)
 
 
 def _study_of(run: Run) -> Study:
@@ -353,35 +337,37 @@ def _study_of(run: Run) -> Study:
     with Ledger.reading(run.ledger) as ledger:
         folder = ledger.fact("study_folder")
     try:
-        return make_study(tomllib.loads(run.study.read_text(encoding="utf-8")), folder or run.folder)
+        return make_study(read_toml(run.study), str(folder or run.folder))
     except FileNotFoundError:
         raise PortrayalError(
             f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PortrayalError(
+            f"{run.study} is damaged ({error}). Record it again: portrayal audit STUDY.toml --out {run.folder}"
         ) from None
 
 
 def _evidence(study: Study, run: Run) -> Evidence:
     """Read what the run keeps: stimuli, answers, inputs and reviews. No system is opened."""
-    stimuli = pl.read_parquet(run.stimuli)
+    stimuli = kept_table(run.stimuli, RECORD)
     with Ledger.reading(run.ledger) as ledger:
         responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
-    with replacing(run.responses) as part:
-        responses.write_parquet(part)
+    write_parquet(responses, run.responses)
     reviews = read_reviews(run.reviews) if run.reviews.exists() else None
     return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
 
 
 def _section(run: Run, earlier: Sequence[str]) -> Section:
-    import json
-
     from portrayal.report.page import Section
     from portrayal.report.systems import shown_names
     from portrayal.runs.status import states_table
 
     study = _study_of(run)
     stem: Audit = get_audit(study.audit)
-    manifest: dict[str, Any] = json.loads(run.manifest.read_text())
-    measured = replace(read_measured(run), shown_names=shown_names(manifest["systems"]))
+    manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
+    systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
+    measured = replace(read_measured(run), shown_names=shown_names(systems))
     count = earlier.count(stem.stem)
     return Section(
         audit=stem,
@@ -390,9 +376,9 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
         charts=stem.charts(measured, study.settings),
         findings=find(study, measured),
         tables=stem.tables(measured, study.settings),
-        systems=manifest["systems"],
+        systems=systems,
         states=states_table(run),
         manifest=manifest,
         anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
-        stimuli=pl.read_parquet(run.stimuli),
+        stimuli=kept_table(run.stimuli, RECORD),
     )

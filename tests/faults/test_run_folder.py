@@ -13,7 +13,8 @@ from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.runs.run import Run, locked
+from portrayal.runs.lock import locked
+from portrayal.runs.run import Run
 
 STUDY = """
 name = "tiny"
@@ -75,7 +76,7 @@ def test_a_run_folder_that_is_a_file_is_one_line(tmp_path: Path, capsys, out: st
     (tmp_path / "file").touch()
     code, said, error = run(capsys, "audit", write_study(tmp_path), "--out", tmp_path / out)
     assert (code, said) == (2, "")
-    assert "Expected a folder for the run" in error
+    assert "Expected a folder" in error
     assert error.count("\n") == 1
 
 
@@ -97,12 +98,12 @@ def test_a_full_disk_is_one_line_and_exit_2(tmp_path: Path, capsys, monkeypatch,
 def test_the_run_is_held_until_the_report_is_written(tmp_path: Path, monkeypatch) -> None:
     folder = tmp_path / "run"
 
-    def second_process(runs: object) -> Path:
+    def second_process(*arguments: object) -> Path:
         with pytest.raises(PortrayalError, match="is working on"), locked(Run(folder), patience=0):
             pass
         return folder / "report.html"
 
-    monkeypatch.setattr(flow, "report", second_process)
+    monkeypatch.setattr(flow, "_report", second_process)
     assert flow.audit(write_study(tmp_path), folder, quiet=True) == folder / "report.html"
 
 
@@ -117,15 +118,18 @@ def test_a_faulty_study_leaves_an_earlier_run_as_it_was(tmp_path: Path) -> None:
     flow.measure(folder)
 
 
-@pytest.mark.parametrize("left", [(), ("study.toml",), ("study.toml", "stimuli.parquet"), ("ledger.sqlite",)])
+@pytest.mark.parametrize(
+    "left", [(), (".portrayal",), (".portrayal", "study.toml", "stimuli.parquet", "ledger.sqlite.part")]
+)
 def test_a_run_killed_while_its_folder_was_made_goes_on(
     tmp_path: Path, capsys, left: tuple[str, ...]
 ) -> None:
-    """Whatever subset of the files a kill left, empty ledger included, the same command finishes the run."""
+    """Whatever subset of the files a kill left, the same command finishes the run; the mark is always the first of them."""
     study, folder = write_study(tmp_path), tmp_path / "run"
     folder.mkdir()
+    written = {"study.toml": study.read_bytes(), ".portrayal": b'{"holds": "run", "files": {}}'}
     for name in left:
-        (folder / name).write_bytes(study.read_bytes() if name == "study.toml" else b"")
+        (folder / name).write_bytes(written.get(name, b""))
     code, said, _ = run(capsys, "status", folder)
     assert (code, said) == (2, "")
     assert run(capsys, "audit", study, "--out", folder, "--quiet")[0] == 0
@@ -160,10 +164,10 @@ def test_status_changes_nothing_in_the_folder(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('parameters = { api_key = "sk-very-secret" }', "parameter 'api_key' seems to hold a credential"),
+        ('parameters = { api_key = "sk-very-secret" }', "'api_key' seems to hold a credential"),
         (
             'parameters = { body = { token = "sk-very-secret" } }',
-            "parameter 'token' seems to hold a credential",
+            "'token' seems to hold a credential",
         ),
     ],
 )

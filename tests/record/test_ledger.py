@@ -86,11 +86,14 @@ def test_a_file_that_is_no_ledger_cannot_be_written_to(tmp_path: Path) -> None:
         Ledger(path)
 
 
-def test_a_ledger_whose_process_died_before_the_first_question_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_ledger_cut_to_nothing_is_an_error(tmp_path: Path, readonly: bool) -> None:
+    """To begin anew in its place would pay for every answer again; a new ledger is never empty, not even after a kill."""
     path = tmp_path / "ledger.sqlite"
     path.touch()
-    with pytest.raises(PortrayalError, match="holds no questions yet"):
-        Ledger(path, readonly=True)
+    with pytest.raises(PortrayalError, match=r"is empty \(0 bytes\): its answers are gone"):
+        Ledger(path, readonly=readonly)
+    assert path.stat().st_size == 0
 
 
 def test_reading_puts_no_file_beside_the_ledger(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_five_sections_take_less_than_ten_seconds(folder):
 
 def test_every_file_is_there(folder):
     assert {path.name for path in folder.iterdir()} == {
+        ".portrayal",
         "report.html",
         "results.json",
         "results.csv",

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.record.ledger_file import STATES, has_hashes, open_readonly, open_writable
-from portrayal.record.storable import short_text
-from portrayal.systems.base import BROKEN, KEPT_OF_LARGER, LARGEST_ANSWER, Answer
+from portrayal.record.storable import kept_words, short_text
+from portrayal.systems.base import BROKEN, Answer
 
 __all__ = ["STATES", "Entry", "Ledger", "Planned"]
 
@@ -134,6 +134,15 @@ class Ledger:
                 "UPDATE questions SET state = 'planned' WHERE current AND state = ?", (state,)
             ).rowcount
 
+    def ask_system_again(self, system: str, states: Sequence[str]) -> int:
+        """Put a system's questions of these states back to planned; return how many."""
+        marks = ", ".join("?" * len(states))
+        with self._transaction() as connection:
+            return connection.execute(
+                f"UPDATE questions SET state = 'planned' WHERE current AND system = ? AND state IN ({marks})",
+                (system, *states),
+            ).rowcount
+
     def find_damaged(self) -> int:
         """Mark answers unreadable whose bytes are not those that came; return how many there are."""
         rows = self._connection.execute(
@@ -186,7 +195,7 @@ class Ledger:
         self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None
     ) -> None:
         """Put questions that got no answer into `state`, with the reason."""
-        kept = raw if raw is None or len(raw) <= LARGEST_ANSWER else raw[:KEPT_OF_LARGER]
+        kept = kept_words(raw)
         with self._transaction() as connection:
             connection.executemany(
                 "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?",

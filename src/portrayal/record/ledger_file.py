@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from portrayal.errors import PortrayalError
+from portrayal.record.ledger_check import check_ours, refuse_strange
 
 STATES = ("planned", "in_flight", "done", "refused", "unreadable", "failed", "unknown")
 
@@ -50,9 +51,13 @@ _ADDED_EMPTY = ("sha256",)
 
 def open_writable(path: Path) -> sqlite3.Connection:
     """Open for writing; the ledger of an earlier version is brought up to date, its answers kept."""
+    refuse_strange(path)
     try:
+        if not path.exists():
+            _create(path)
         # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.runs.asking`).
         connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+        check_ours(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_QUESTIONS + _OTHERS)
@@ -67,6 +72,16 @@ def open_writable(path: Path) -> sqlite3.Connection:
             f"{path} is not a ledger of Portrayal ({error}). Move it away and record again."
         ) from None
     return connection
+
+
+def _create(path: Path) -> None:
+    """Make a ledger beside its place and put it there whole: one that is cut or empty is never of our making."""
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    connection = sqlite3.connect(part)
+    connection.executescript(_QUESTIONS + _OTHERS)
+    connection.close()
+    part.replace(path)
 
 
 def _allow_all_states(connection: sqlite3.Connection) -> None:
@@ -99,18 +114,18 @@ def open_readonly(path: Path) -> sqlite3.Connection:
     """
     if not path.exists():
         raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
+    refuse_strange(path)
     log = path.with_name(path.name + "-wal")
     beside = ["mode=ro"] if log.exists() and log.stat().st_size else []
     for options in (*beside, "mode=ro&immutable=1"):
         connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
         try:
+            check_ours(connection, path)
             connection.execute("SELECT count(*) FROM questions")
             return _complete(connection, path)
         except sqlite3.DatabaseError as error:
             reason = error
             connection.close()
-    if "no such table" in str(reason):
-        raise PortrayalError(f"{path} holds no questions yet. Record it: portrayal audit STUDY.toml")
     raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")
 
 

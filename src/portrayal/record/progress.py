@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+from portrayal.edges.inert import inert_line
+from portrayal.edges.secrets import hidden
+
 STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
@@ -29,7 +32,7 @@ class RecordingProgress:
             disable=quiet,
         )
         self._tasks = {
-            system: self._progress.add_task(system, total=count, detail="")
+            system: self._progress.add_task(inert_line(system), total=count, detail="")
             for system, count in open_questions.items()
         }
 
@@ -51,6 +54,7 @@ class RecordingProgress:
 
     def tell(self, line: str) -> None:
         """Print a line above the bars; without bars, a plain line."""
+        line = inert_line(hidden(line))
         if self._progress.disable:
             sys.stderr.write(f"{line}\n")
         else:

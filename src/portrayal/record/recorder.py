@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
 from portrayal.record.draining import draining
 from portrayal.record.ledger import Ledger
@@ -248,7 +249,7 @@ class _Asking:
 
     def _stop(self, message: str) -> None:
         if not self.stopped:
-            self.recorder.messages.append(message)
+            self.recorder.messages.append(hidden(message))
         self.stopped = True
 
 

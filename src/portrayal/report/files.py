@@ -10,6 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.folders import replace_belongings
+from portrayal.edges.inert import inert_cells
+from portrayal.edges.tables import without_secrets as without_secrets_in
+from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import make_inside, replacing, write_bytes, write_text
 from portrayal.report.drawing import Drawing, svg_to_png
 from portrayal.report.page import render_drawn
 from portrayal.report.section import STATES, Section, draw, table_files
@@ -17,9 +22,7 @@ from portrayal.runs.audit import Finding
 from portrayal.systems.settings import without_secrets
 from portrayal.tables import RESULTS
 
-# A spreadsheet runs a cell that starts with one of these; a tag or caption may.
-FORMULA = r"^[=+\-@\t\r]"
-NUMERIC = r"^[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?$"
+REPORT = "report"  # the group of files noted in the folder's mark
 
 
 def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
@@ -33,17 +36,16 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
     folder = Path(folder)
     drawings = [draw(section) for section in sections]
     results = all_results(sections)
-    folder.mkdir(parents=True, exist_ok=True)
-    _clear(folder)
+    _make_way(folder, sections, drawings)
     write_parquet(results, folder / "results.parquet")
     write_csv(results, folder / "results.csv")
-    _write(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
+    write_text(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
     for drawing in (one for drawn in drawings for one in drawn):
         write_chart(folder / "charts", drawing)
     for section in sections:
         for table, name in zip(section.tables, table_files(section), strict=True):
             write_csv(table.table, folder / "tables" / f"{name}.csv")
-    _write(folder / "report.html", render_drawn(sections, title, drawings))
+    write_text(folder / "report.html", render_drawn(sections, title, drawings))
     return folder / "report.html"
 
 
@@ -90,27 +92,25 @@ def strict(value: Any) -> Any:
 
 def write_csv(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV that no spreadsheet runs: text that reads as a formula gets an apostrophe."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items()).write_csv(
-        part := _part(path)
+    inert = table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items())
+    titles = (
+        pl.Series(inert.columns, dtype=pl.String)
+        .to_frame("title")
+        .select(inert_cells(pl.col("title")).alias("title"))
     )
-    part.replace(path)
-
-
-def write_parquet(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as Parquet; the file may be the one the table was read from."""
-    table.write_parquet(part := _part(path))
-    part.replace(path)
+    inert.columns = titles["title"].to_list()
+    with replacing(path) as part:
+        without_secrets_in(inert).write_csv(part)
 
 
 def write_chart(folder: Path, drawing: Drawing) -> None:
     """Write one drawing as SVG and PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_inside(folder)
     if drawing.svg:
-        _write(folder / f"{drawing.name}.svg", drawing.svg)
+        write_text(folder / f"{drawing.name}.svg", drawing.svg)
     png = drawing.png if not drawing.svg else svg_to_png(drawing.svg)
     if png:
-        (folder / f"{drawing.name}.png").write_bytes(png)
+        write_bytes(folder / f"{drawing.name}.png", png)
 
 
 def _finding_json(section: Section, finding: Finding, start: int) -> dict[str, Any]:
@@ -150,23 +150,16 @@ def _csv_column(name: str, kind: pl.DataType) -> pl.Expr:
         ).alias(name)
     if kind != pl.String:
         return column
-    formula = column.str.contains(FORMULA) & ~column.str.contains(NUMERIC)
-    return pl.when(formula).then(pl.lit("'") + column).otherwise(column).alias(name)
+    return inert_cells(column).alias(name)
 
 
-def _write(path: Path, text: str) -> None:
-    part = _part(path)
-    part.write_bytes(text.encode("utf-8"))
-    part.replace(path)
-
-
-def _clear(folder: Path) -> None:
+def _make_way(folder: Path, sections: Sequence[Section], drawings: Sequence[Sequence[Drawing]]) -> None:
     """Take away the charts and tables of an earlier report: what is no longer in the page must not lie beside it."""
-    for pattern in ("charts/*.svg", "charts/*.png", "tables/*.csv"):
-        for old in folder.glob(pattern):
-            old.unlink()
-
-
-def _part(path: Path) -> Path:
-    """Name the file that is written first: a reader never meets half a page."""
-    return path.with_name(path.name + ".part")
+    charts = [f"charts/{one.name}" for drawn in drawings for one in drawn]
+    tables = [f"tables/{name}.csv" for section in sections for name in table_files(section)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("charts", "tables"):
+        make_inside(folder / name)
+    replace_belongings(
+        folder, REPORT, [*(f"{name}{end}" for name in charts for end in (".svg", ".png")), *tables]
+    )

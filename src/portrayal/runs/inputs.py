@@ -13,7 +13,11 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from portrayal.edges.sizes import LARGEST_TABLE, check_size
+from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import make_inside, write_bytes, write_text
 from portrayal.errors import PortrayalError
+from portrayal.runs.kept import kept_bytes, kept_table
 from portrayal.runs.run import Run
 
 # A table, a picture's PNG bytes, or plain data. Nothing an audit reads is None: it is left out instead.
@@ -25,21 +29,44 @@ PLAIN = "inputs.json"
 def write_inputs(run: Run, inputs: Mapping[str, Any]) -> None:
     """Write an audit's inputs into the run, in place of those of an earlier recording."""
     part = run.inputs.with_name("inputs.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
+    _remove(part)
+    _refuse_others(run.inputs)
+    make_inside(part)
     files, plain = [], {}
     for name, value in inputs.items():
         if isinstance(value, pl.DataFrame):
             files.append(f"{name}.parquet")
-            value.write_parquet(part / files[-1])
+            write_parquet(value, part / files[-1])
         elif isinstance(value, bytes):
             files.append(f"{name}.png")
-            (part / files[-1]).write_bytes(value)
+            write_bytes(part / files[-1], value)
         elif value is not None:
             plain[name] = value
-    (part / PLAIN).write_text(json.dumps({"files": files, "plain": plain}, ensure_ascii=False, indent=1))
-    shutil.rmtree(run.inputs, ignore_errors=True)
+    write_text(part / PLAIN, json.dumps({"files": files, "plain": plain}, ensure_ascii=False, indent=1))
+    _remove(run.inputs)
     part.rename(run.inputs)
+
+
+def _remove(folder: Path) -> None:
+    """Remove one of our folders; of a link the link alone."""
+    if folder.is_symlink():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_others(folder: Path) -> None:
+    """Refuse to replace a folder that holds files we did not put there."""
+    if not (folder / PLAIN).is_file():
+        return
+    try:
+        named = {PLAIN, *json.loads((folder / PLAIN).read_text(encoding="utf-8"))["files"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return  # damaged: it is made anew
+    for path in folder.iterdir():
+        if path.name.removesuffix(".part") not in named:
+            raise PortrayalError(
+                f"{path} was not put there by Portrayal. Move it away: the folder is written anew."
+            )
 
 
 def read_inputs(run: Run) -> dict[str, Any]:
@@ -56,14 +83,21 @@ def read_inputs(run: Run) -> dict[str, Any]:
             f" where its study's files are: portrayal record {run.folder}. Answers are kept and nothing is asked twice."
         )
     try:
-        listed = json.loads((run.inputs / PLAIN).read_text())
-        return {Path(name).stem: _read(run.inputs / name) for name in listed["files"]} | listed["plain"]
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        check_size(run.inputs / PLAIN, LARGEST_TABLE)
+        listed = json.loads((run.inputs / PLAIN).read_text(encoding="utf-8"))
+        return {Path(name).stem: _read(run.inputs, str(name)) for name in listed["files"]} | listed["plain"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, pl.exceptions.PolarsError) as error:
         raise PortrayalError(
             f"{run.inputs} is damaged ({str(error).splitlines()[0]}). Complete it where the study's files are: portrayal record"
             f" {run.folder}. Answers are kept and nothing is asked twice."
         ) from None
 
 
-def _read(path: Path) -> pl.DataFrame | bytes:
-    return pl.read_parquet(path) if path.suffix == ".parquet" else path.read_bytes()
+def _read(folder: Path, name: str) -> pl.DataFrame | bytes:
+    """Read one file of the folder; a name that leads out of it is none of ours."""
+    if Path(name).name != name:
+        raise ValueError(f"it names {name!r}, which is no file of its own")
+    try:
+        return kept_table(folder / name, "") if name.endswith(".parquet") else kept_bytes(folder / name, "")
+    except PortrayalError as error:
+        raise ValueError(str(error)) from None

@@ -12,8 +12,10 @@ from typing import Any
 import polars as pl
 
 import portrayal
+from portrayal.edges.writing import write_text
 from portrayal.record.ledger import Ledger
-from portrayal.runs.run import Run, replacing
+from portrayal.runs.changed import noted_source
+from portrayal.runs.run import Run
 from portrayal.runs.study import Study
 
 PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", "spacy", "pillow")
@@ -35,8 +37,7 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "dollars": ledger.spent(),
             "stimuli": dict(stimuli.select("stimulus", "hash").iter_rows()),
         }
-    with replacing(run.manifest) as part:
-        part.write_text(json.dumps(manifest, indent=1, default=str))
+    write_text(run.manifest, json.dumps(manifest, indent=1, default=str))
 
 
 def versions() -> dict[str, str]:
@@ -66,6 +67,7 @@ def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
             "version_asked": system.version,
             "versions_answered": answered.get(system.name, []),
             "parameters": system.parameters,
+            **({"source": source} if (source := noted_source(ledger, system)) else {}),
         }
         for system in study.systems
     ]

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.folders import belongings, replace_belongings
+from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import make_inside, replacing, write_bytes, write_text
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Measured
+from portrayal.runs.kept import kept_bytes, kept_json, kept_table
 from portrayal.runs.reviews import merge_reviews, write_reviews
-from portrayal.runs.run import Run, existing_run, replacing
+from portrayal.runs.run import Run, existing_run
+from portrayal.tables import check_results
+
+MEASURED = "measured"  # the group of files noted in the run's mark
+MEND = "Measure again: portrayal measure RUN"
 
 
 def write_measured(run: Run, measured: Measured) -> None:
-    """Write results, tables, warnings and cases to review into the run."""
-    shutil.rmtree(run.tables, ignore_errors=True)
-    run.tables.mkdir()
+    """Write results, tables, warnings and cases to review into the run.
+
+    Results come last and the earlier ones go first, so that a kill never leaves results beside tables of others.
+    """
+    run.results.unlink(missing_ok=True)
+    make_inside(run.tables)
+    names = [f"{name}.parquet" for name in measured.tables] + [f"{name}.png" for name in measured.pictures]
+    replace_belongings(run.folder, MEASURED, [f"tables/{name}" for name in names])
     for name, table in measured.tables.items():
-        table.write_parquet(run.tables / f"{name}.parquet")
+        write_parquet(table, run.tables / f"{name}.parquet")
     for name, picture in measured.pictures.items():
-        (run.tables / f"{name}.png").write_bytes(picture)
-    (run.folder / "warnings.json").write_text(json.dumps(list(measured.warnings)))
+        write_bytes(run.tables / f"{name}.png", picture)
+    write_text(run.warnings, json.dumps(list(measured.warnings)))
     if measured.reviews is not None:
         with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
             write_reviews(merge_reviews(run.reviews, measured.reviews), part)
-    with replacing(run.results) as part:  # last, so that results never stand without their tables
-        measured.results.write_parquet(part)
+    write_parquet(measured.results, run.results)
 
 
 def read_results(folder: Path | str) -> pl.DataFrame:
@@ -59,7 +70,22 @@ def read_measured(run: Run) -> Measured:
     """Read back what `measure` left in a run."""
     if not run.results.exists():
         raise PortrayalError(f"{run.folder} has no results yet. Run: portrayal measure {run.folder}")
-    tables = {path.stem: pl.read_parquet(path) for path in sorted(run.tables.glob("*.parquet"))}
-    warnings = json.loads((run.folder / "warnings.json").read_text())
-    pictures = {path.stem: path.read_bytes() for path in sorted(run.tables.glob("*.png"))}
-    return Measured(pl.read_parquet(run.results), tables, warnings, pictures=pictures)
+    paths = _measured_files(run)
+    tables = {path.stem: kept_table(path, MEND) for path in paths if path.suffix == ".parquet"}
+    pictures = {path.stem: kept_bytes(path, MEND) for path in paths if path.suffix == ".png"}
+    warnings = [str(line) for line in kept_json(run.warnings, list, MEND)]
+    try:
+        results = check_results(kept_table(run.results, MEND))
+    except PortrayalError as error:
+        raise PortrayalError(f"{run.results}: {error} {MEND}") from None
+    return Measured(results, tables, warnings, pictures=pictures)
+
+
+def _measured_files(run: Run) -> list[Path]:
+    """Return the tables and pictures that measuring wrote; what else lies there is not ours."""
+    noted = belongings(run.folder, MEASURED)
+    if noted is None:  # a run of an earlier version
+        noted = [
+            f"tables/{path.name}" for path in run.tables.glob("*") if path.suffix in (".parquet", ".png")
+        ]
+    return [run.folder / name for name in sorted(noted)]

@@ -11,16 +11,19 @@ from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, default_folder
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import read_study
+from portrayal.runs.trust import refuse_untrusted
 from portrayal.runs.work import make_stimuli, plan_work
 
 
-def plan_text(study_file: Path | str) -> str:
+def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     """Return what a study would ask, what that would cost and what it could find; nothing is called.
 
     Parameters
     ----------
     study_file
         A study in TOML.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
 
     Returns
     -------
@@ -34,6 +37,8 @@ def plan_text(study_file: Path | str) -> str:
     True
     """
     study = read_study(study_file)
+    if untrusted:
+        refuse_untrusted(study)
     stimuli = make_stimuli(study)
     states = _states(study)
     rows = [_system_plan(system, questions, states, study) for system, questions in plan_work(study, stimuli)]

@@ -6,18 +6,22 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.inert import inert_cells, original_cells
 from portrayal.tables import REVIEWS, check, read_csv
 
 
 def read_reviews(path: Path) -> pl.DataFrame:
     """Read a Reviews table; empty cells are cases nobody has judged."""
     hint = "A reviews file has one row per judgment; see docs/architecture.md."
-    return check(read_csv(path), REVIEWS, "reviews", hint)
+    read = check(read_csv(path), REVIEWS, "reviews", hint)
+    return read.with_columns(original_cells(pl.col(name)).alias(name) for name in read.columns)
 
 
 def write_reviews(reviews: pl.DataFrame, path: Path) -> None:
-    """Write a Reviews table."""
-    check(reviews, REVIEWS, "reviews").write_csv(path)
+    """Write a Reviews table that no spreadsheet runs: systems' words are in it. Reading takes the apostrophes away again."""
+    checked = check(reviews, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
+    inert = checked.with_columns(inert_cells(pl.col(name)).alias(name) for name in checked.columns)
+    inert.write_csv(path)
 
 
 def merge_reviews(path: Path, fresh: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,8 @@ import polars as pl
 
 from portrayal.record import outcomes
 from portrayal.record.ledger import STATES, Ledger
-from portrayal.runs.run import Run, existing_run, is_recording
+from portrayal.runs.lock import is_recording
+from portrayal.runs.run import Run, existing_run
 from portrayal.runs.unanswered import asking_again
 
 

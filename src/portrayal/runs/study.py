@@ -31,4 +31,13 @@ class Study(Settings):
     systems: list[SystemSettings] = Field(min_length=1)
     family: Family = Family()
     settings: Any = None
+    folders: list[
+        str
+    ] = []  # where pictures named in tables may lie, besides the study's folder and the table's own
+    secrets_file: str | None = None  # NAME=value lines; what it holds is never written anywhere
+    not_secret: list[str] = []  # values that look like a key and are none
     folder: Path = Path()  # relative paths in the study start here
+
+    def picture_folders(self) -> list[Path]:
+        """Return the folders that pictures named in a table may lie in, besides the table's own."""
+        return [self.folder, *(self.folder / name for name in self.folders)]

@@ -6,16 +6,17 @@ A study names one audit, the systems it asks, and the audit's own settings in a 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.sizes import read_toml
 from portrayal.errors import PortrayalError
 from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
+from portrayal.runs.study_secrets import refuse_credentials
 from portrayal.settings import validate
-from portrayal.systems.settings import LOGIN, SECRET
 
 
 def read_study(path: Path | str) -> Study:
@@ -45,7 +46,7 @@ def read_study(path: Path | str) -> Study:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path)
     except FileNotFoundError:
         raise PortrayalError(
             f"no study file at {path}. Write one (docs/associations.md shows how) or check the path."
@@ -83,6 +84,7 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     'phantom:associations'
     """
     data = dict(data)
+    refuse_credentials(data)  # first: other errors repeat what they found
     stem = data.get("audit")
     if not isinstance(stem, str):
         raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
@@ -93,7 +95,6 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     own = data.pop(audit.stem, {})
     study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
     _check_names(study)
-    _refuse_credentials(study)
     return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
 
 
@@ -109,33 +110,6 @@ def example_study() -> Path:
     name = "simulated"
     """
     return Path(str(files("portrayal"))) / "audits" / "associations" / "studies" / "simulated.toml"
-
-
-def _refuse_credentials(study: Study) -> None:
-    """Refuse a credential written into a study, which is kept in every run and handed around."""
-    for system in study.systems:
-        for name, value in _leaves(system.parameters):
-            if SECRET.search(name) and isinstance(value, str) and value and "$" not in value:
-                raise PortrayalError(
-                    f"system {system.name!r}: parameter {name!r} seems to hold a credential. A study is kept and shared:"
-                    " take the credential from the environment instead."
-                )
-        if LOGIN.match(system.use):
-            raise PortrayalError(
-                f"the address of system {system.name!r} holds a login. Send it as a header taken from the environment."
-            )
-
-
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value of nested settings with the name it stands under."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _leaves(inner, str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, name)
-    else:
-        yield name, value
 
 
 def _check_names(study: Study) -> None:

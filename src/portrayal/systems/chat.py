@@ -10,12 +10,12 @@ Keys are taken from OPENAI_API_KEY (not needed for local endpoints) and ANTHROPI
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.secrets import take
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Refused, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits
@@ -56,7 +56,7 @@ def prompt(kind: str, version: str) -> str:
 def _openai_request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     image = {"type": "image_url", "image_url": {"url": f"data:{picture.media};base64,{picture.base64}"}}
     body = _body(parameters, [_text(parameters, kind), image])
-    key = os.environ.get("OPENAI_API_KEY", "")
+    key = take("OPENAI_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return Request(f"{parameters['endpoint']}/v1/chat/completions", more={"json": body, "headers": headers})
 

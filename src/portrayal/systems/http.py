@@ -4,7 +4,7 @@
 |---|---|---|
 | `method` | GET or POST | POST |
 | `headers` | sent as they are; `$NAME` is taken from the environment when the call is made | none |
-| `body` | JSON to send; `{content}`, `{base64}`, `{stimulus}`, `{repeat}` in strings are filled in | `{"content": "{content}"}` |
+| `body` | JSON to send; `{content}`, `{base64}`, `{stimulus}`, `{repeat}` (and a bare `$NAME`) are filled in | `{"content": "{content}"}` |
 | `query` | address parameters, filled in likewise, `$NAME` too | none |
 | `answer` | where the answer lies: keys and positions joined by dots, `*` for every element; empty for the whole body | empty |
 | `fields` | names in the answer for our columns, as `{tag = "name", confidence = "score"}` | none |
@@ -24,7 +24,7 @@ from portrayal.settings import Settings
 from portrayal.systems.base import Answer, Question, Unreadable
 from portrayal.systems.plain import decoded, rows_of
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems.web import WebSystem, check_headers, check_query, fill_secrets
+from portrayal.systems.web import WebSystem, check_headers, check_query, fill_secret_leaves, fill_secrets
 
 
 class Mapped(Settings):
@@ -56,7 +56,7 @@ class Http(WebSystem):
         if self.mapping.query:
             request["params"] = fill(fill_secrets(self.mapping.query), question)
         if self.mapping.method.upper() != "GET":
-            request["json"] = fill(self.mapping.body, question)
+            request["json"] = fill(fill_secret_leaves(self.mapping.body), question)
         body = await self.send(self.mapping.method.upper(), self.identity, **request)
         return self.broken(body) if body.broken else self._answer(body.content)
 

@@ -8,17 +8,20 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
+from portrayal.edges.secrets import WITHHELD, hidden
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import KINDS, Limits
 
 # Names a credential goes under, and an address with a login inside.
 SECRET = re.compile(
-    r"(?i)(api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|access[_-]?key|^key$|(^|[_-])token$)"
+    r"(?i)(?:api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|(?:access|subscription|account)[_-]?key|^key$|-key$"
+    r"|(?:^|[_-])(?:token|auth|pat|pwd|sig|signature)$)(?!.*(?:env|file|path|name)$)"
 )
 LOGIN = re.compile(r"https?://[^/@\s]+@")
-WITHHELD = "(withheld)"
 _LOGIN_INSIDE = re.compile(r"(://)[^/@\s]+@")
-_QUERY = re.compile(r"(?i)([?&][^=&#\s]*(?:key|token|secret|sig|signature|password)=)[^&#\s]+")
+_QUERY = re.compile(
+    r"(?i)([?&](?:[^=&?#\s]{0,100}(?:key|token|secret|sig|signature|password|auth)|code|pat|pwd)=)[^&#\s]+"
+)
 
 Own = TypeVar("Own", bound=Settings)
 
@@ -95,5 +98,5 @@ def without_secrets(value: Any, key: str = "") -> Any:
     if isinstance(value, (list, tuple)):
         return [without_secrets(inner) for inner in value]
     if isinstance(value, str):
-        return _QUERY.sub(rf"\1{WITHHELD}", _LOGIN_INSIDE.sub(rf"\1{WITHHELD}@", value))
+        return hidden(_QUERY.sub(rf"\1{WITHHELD}", _LOGIN_INSIDE.sub(rf"\1{WITHHELD}@", value)))
     return value

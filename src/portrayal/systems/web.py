@@ -7,7 +7,6 @@ in `portrayal.systems.status`, what a closed connection proves in `portrayal.sys
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx2
 
+from portrayal.edges.secrets import hidden_bytes, take
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import (
     Answer,
@@ -32,8 +32,9 @@ from portrayal.systems.wire import UNDERSTOOD, Body, gather, unpacked
 
 TRIES_TO_CONNECT = 3  # connections opened for one question that nobody read
 
+_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
-SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
+SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "passw", "credential")
 
 
 @dataclass
@@ -148,6 +149,7 @@ async def _exchange(
     body = Body(bytes(came), f"it is larger than {most:,} bytes")
     if whole:
         body = unpacked(bytes(came), response.headers.get("content-encoding", ""), most)
+    body = Body(hidden_bytes(body.content), body.broken)  # a service may echo the key it was sent
     refusal = error_for(response.status_code, response.headers, body.content, errors_billed)
     if refusal is not None:
         raise refusal
@@ -160,7 +162,18 @@ def _unreachable(client: httpx2.AsyncClient, request: httpx2.Request, error: Exc
 
 def fill_secrets(headers: Mapping[str, str]) -> dict[str, str]:
     """Replace `$NAME` in header values by the environment's value; a study never holds a credential itself."""
-    return {name: re.sub(r"\$(\w+)", _from_environment, str(value)) for name, value in headers.items()}
+    return {name: _VARIABLE.sub(_from_environment, str(value)) for name, value in headers.items()}
+
+
+def fill_secret_leaves(body: Any) -> Any:
+    """Replace values of a body that are `$NAME` and nothing else by the environment's value."""
+    if isinstance(body, Mapping):
+        return {key: fill_secret_leaves(value) for key, value in body.items()}
+    if isinstance(body, list):
+        return [fill_secret_leaves(value) for value in body]
+    if isinstance(body, str) and _VARIABLE.fullmatch(body):
+        return environment(body[1:], "the body of this study")
+    return body
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
@@ -183,7 +196,7 @@ def check_query(query: Mapping[str, str]) -> None:
 
 def environment(name: str, what: str) -> str:
     """Return an environment variable a service needs, or say which one is missing."""
-    value = os.environ.get(name, "")
+    value = take(name)
     if not value:
         raise PortrayalError(f"{what} needs the environment variable {name}, which is not set.")
     return value

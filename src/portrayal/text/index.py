@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from portrayal.edges.folders import claim
+from portrayal.edges.writing import replacing, write_text
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.tokens import Tokeniser, stop_words, words
@@ -186,14 +188,15 @@ def save_index(index: Index, folder: Path | str, source: str = "") -> None:
     `source` is a mark of the collection; `load_index` refuses an index with another.
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    claim(folder, "index")
     (folder / "index.json").unlink(missing_ok=True)
     for name in ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(index, name))
+        with replacing(folder / f"{name}.npy") as part, part.open("wb") as file:
+            np.save(file, getattr(index, name))
     for name in ("documents", "words"):
-        (folder / f"{name}.json").write_text(json.dumps(list(getattr(index, name))), encoding="utf-8")
+        write_text(folder / f"{name}.json", json.dumps(list(getattr(index, name))))
     about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "source": source}
-    (folder / "index.json").write_text(json.dumps(about), encoding="utf-8")
+    write_text(folder / "index.json", json.dumps(about))
 
 
 def load_index(folder: Path | str, source: str = "") -> Index:

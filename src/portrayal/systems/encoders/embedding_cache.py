@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from portrayal.edges.writing import refuse_strange_file
+from portrayal.errors import PortrayalError
+
 SCHEMA = """CREATE TABLE IF NOT EXISTS embeddings (
     model TEXT NOT NULL, content TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, content)
 ) WITHOUT ROWID"""
@@ -21,7 +24,10 @@ class EmbeddingCache:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        for ending in ("", "-wal", "-shm", "-journal"):
+            refuse_strange_file(path.with_name(path.name + ending))
         self._connection = sqlite3.connect(path, check_same_thread=False)
+        _refuse_other_database(self._connection, path)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute(SCHEMA)
 
@@ -44,3 +50,14 @@ class EmbeddingCache:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+def _refuse_other_database(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is somebody's own: no database, or one with other tables."""
+    try:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master LIMIT 10")}
+    except sqlite3.DatabaseError:
+        names = {"no database"}
+    if names - {"embeddings"}:
+        connection.close()
+        raise PortrayalError(f"{path} is not a file of embeddings. Name another with `cache`.")

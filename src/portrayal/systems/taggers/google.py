@@ -6,11 +6,11 @@ in recorded waves. An access token is taken from GOOGLE_ACCESS_TOKEN, or a key f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.secrets import take
 from portrayal.systems.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.pictures import Picture, PictureLimits
 from portrayal.systems.settings import SystemSettings
@@ -31,7 +31,7 @@ def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Requ
 
 
 def _credentials() -> dict[str, str]:
-    if token := os.environ.get("GOOGLE_ACCESS_TOKEN"):
+    if token := take("GOOGLE_ACCESS_TOKEN"):
         return {"Authorization": f"Bearer {token}"}
     return {"x-goog-api-key": environment("GOOGLE_API_KEY", "Google Vision")}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.secrets import remember
 from portrayal.systems.base import CallFailed
 from portrayal.systems.pictures import Picture, PictureLimits
 from portrayal.systems.settings import SystemSettings
@@ -15,6 +16,7 @@ from portrayal.systems.web import environment
 
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     login = (environment("IMAGGA_KEY", "Imagga"), environment("IMAGGA_SECRET", "Imagga"))
+    remember(":".join(login))  # HTTP sends the two as one word
     files = {"image": ("image", picture.data, picture.media)}
     return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login})
 

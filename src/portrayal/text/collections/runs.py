@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.writing import refuse_strange_file, replacing
 from portrayal.errors import PortrayalError
 from portrayal.text.collections.lines import read_fields, whole
 
@@ -54,11 +55,23 @@ def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> No
             f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, "
             "which a TREC run cannot hold. Give it another id."
         )
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8") as file:
+    _refuse_other_file(path)
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         for query, doc, rank, score in run.select(*RUN).iter_rows():
             file.write(f"{query} Q0 {doc} {rank} {score!r} {tag}\n")
-    part.replace(path)
+
+
+def _refuse_other_file(path: Path) -> None:
+    """Refuse to overwrite a file that is no run: it is somebody's."""
+    refuse_strange_file(path)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        fields = file.readline(10_000).split()
+    if fields and (len(fields) != 6 or fields[1] != b"Q0"):
+        raise PortrayalError(
+            f"{path} is there already and is no TREC run. Move it away or name another file."
+        )
 
 
 def check_run(

@@ -1,0 +1,39 @@
+"""What a command prints: no secret in it, and nothing a terminal obeys, whoever's run it came from."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from pathlib import Path
+from typing import Any
+
+from portrayal.edges.inert import inert_line
+from portrayal.edges.secrets import hidden
+from portrayal.edges.writing import refuse_foreign_file, write_text
+
+FAULT = (
+    "This is a fault of Portrayal, not of yours. Every answer that came is safe in the run's ledger.sqlite."
+)
+
+
+def shown(text: Any) -> str:
+    """Return a command's answer, line breaks kept."""
+    return inert_line(hidden(str(text)))
+
+
+def shown_line(message: Any) -> str:
+    """Return a message as one line."""
+    return shown(" ".join(str(message).split()))
+
+
+def shown_fault() -> str:
+    """Return the traceback of what is being handled, and where the answers are."""
+    return f"{shown(traceback.format_exc())}{FAULT}\n"
+
+
+def keep_json(value: Any, path: Path) -> str:
+    """Write figures to a file, which may be there from an earlier time, and return their text."""
+    text = json.dumps(value, indent=1)
+    refuse_foreign_file(path, (text[:10].encode(),), "a file of such figures")
+    write_text(path, text + "\n")
+    return text

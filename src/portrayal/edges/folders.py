@@ -1,0 +1,154 @@
+"""Folders that are ours: claimed while they were empty, and marked, so that nothing of the user's is touched.
+
+A file `.portrayal` says what a folder holds, and which files in its `charts/` and `tables/` we wrote. Only
+those are ever replaced or removed there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from portrayal.edges.writing import INSIDE, refuse_strange_file, write_bytes
+from portrayal.errors import PortrayalError
+
+MARK = ".portrayal"
+LARGEST_MARK = 4 * 1024 * 1024
+# What a folder may hold, in words.
+HOLDS = {
+    "run": "a run",
+    "report": "a report over several runs",
+    "pictures": "pictures made for studies",
+    "index": "an index of a collection",
+}
+LISTED_IN = ("charts", "tables")
+
+
+def claim(folder: Path, what: str) -> None:
+    """Make a folder ours: new, empty, or claimed before for the same thing. Everything else is refused.
+
+    Parameters
+    ----------
+    folder
+        It is made where it is not there.
+    what
+        What it will hold: a key of `HOLDS`.
+
+    Raises
+    ------
+    PortrayalError
+        When the folder holds something of the user's, or something else of ours.
+    """
+    _make(folder)
+    mark = read_mark(folder)
+    if mark is None:
+        if found := first_entry(folder):
+            raise PortrayalError(
+                f"{folder} holds {found!r} and was not made by Portrayal. Name an empty or a new folder, so that nothing"
+                " there is overwritten."
+            )
+        write_mark(folder, {"holds": what, "files": {}})
+    elif mark["holds"] != what:
+        raise PortrayalError(
+            f"{folder} holds {HOLDS.get(mark['holds'], 'something else')}. Expected an empty folder or {HOLDS[what]}."
+        )
+
+
+def first_entry(folder: Path) -> str:
+    """Return the name of something in a folder, or nothing where it is empty; what a killed claim left does not count."""
+    return next(
+        (name for name in sorted(path.name for path in folder.iterdir()) if name != f"{MARK}.part"), ""
+    )
+
+
+def read_mark(folder: Path) -> dict[str, Any] | None:
+    """Return what a folder's mark says, or None where it has none."""
+    path = folder / MARK
+    refuse_strange_file(path)
+    if not path.exists():
+        return None
+    try:
+        if path.stat().st_size > LARGEST_MARK:
+            raise ValueError("it is too large")
+        mark = json.loads(path.read_bytes())
+        return {"holds": str(mark["holds"]), "files": dict(mark["files"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise PortrayalError(
+            f"{path} is damaged: nobody can tell whose files lie there. Name another folder."
+        ) from None
+
+
+def write_mark(folder: Path, mark: dict[str, Any]) -> None:
+    """Write a folder's mark."""
+    write_bytes(folder / MARK, json.dumps(mark, indent=1).encode())
+
+
+def belongings(folder: Path, group: str) -> list[str] | None:
+    """Return the files of a group that we wrote, as 'charts/name'; None where nothing was noted."""
+    mark = read_mark(folder)
+    names = None if mark is None else mark["files"].get(group)
+    if names is None:
+        return None
+    return [str(name) for name in names if _is_inside(str(name))]
+
+
+def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
+    """Remove the files a group wrote the last time and note those it is about to write.
+
+    Raises
+    ------
+    PortrayalError
+        When one of the new names is taken by a file that is not ours.
+    """
+    wanted = sorted(names)
+    mark = read_mark(folder) or {"holds": "report", "files": {}}
+    for name in belongings(folder, group) or []:
+        refuse_inside_link(folder / PurePosixPath(name).parent)
+        (folder / name).unlink(missing_ok=True)
+    others = {name for listed in mark["files"].values() for name in listed}
+    for name in wanted:
+        if (folder / name).exists() and name not in others:
+            raise PortrayalError(
+                f"{folder / name} was not made by Portrayal. Move it away: its name is needed."
+            )
+    write_mark(folder, {**mark, "files": {**mark["files"], group: wanted}})
+
+
+def refuse_inside_link(folder: Path) -> None:
+    """Refuse a folder inside ours that is a link."""
+    if folder.is_symlink():
+        raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
+
+
+def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
+    """Refuse links, pipes and devices among these files of a folder and in the folders we make inside it."""
+    for name in names:
+        path = folder / name
+        if not os.path.lexists(path):
+            continue
+        inside = list(path.iterdir()) if name in INSIDE and path.is_dir() else []
+        for entry in (path, *inside):
+            kind = entry.lstat().st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+                raise PortrayalError(
+                    f"{entry} is a link or no plain file. A run holds its own files: remove it."
+                )
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a noted name is a plain file in one of the two folders; a mark from somebody else may hold any."""
+    parts = PurePosixPath(name).parts
+    return len(parts) == 2 and parts[0] in LISTED_IN and parts[1] not in ("..", ".") and "\x00" not in name
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise PortrayalError(f"{folder} is a file or lies in one. Expected a folder.") from None
+    except OSError as error:
+        raise PortrayalError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None

@@ -1,0 +1,161 @@
+"""Secrets: where they may come from, which values are known, and how they are kept out of everything written.
+
+A secret comes from the environment or from a file the study names (`secrets_file`), never from the study itself. The
+values that were taken, and those of variables whose names say what they are, are replaced in whatever is stored or
+printed, also in the forms a service echoes them in.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from portrayal.errors import PortrayalError
+
+WITHHELD = "(withheld)"
+SHORTEST = 8  # characters; replacing shorter values would tear words apart
+SHORTEST_UNASKED = 12  # of values nobody asked for, which only look like a secret
+LARGEST_FILE = 64 * 1024
+# Names of variables that hold secrets.
+VARIABLES = re.compile(r"(?i)api_?key|secret|token|passw|credential|access_?key|_key$|_pat$|^pat$")
+
+_taken: set[str] = set()
+_from_file: dict[str, str] = {}
+
+
+def take(name: str) -> str:
+    """Return a secret by its name, from the study's file or the environment; nothing where there is none."""
+    value = _from_file.get(name) or os.environ.get(name, "")
+    remember(value)
+    return value
+
+
+def remember(value: str) -> None:
+    """Keep a value out of everything that is written from now on."""
+    if value:
+        _taken.add(value)
+
+
+def read_secrets_file(path: Path) -> None:
+    """Read NAME=value lines; blank lines and those that begin with # are passed over.
+
+    Raises
+    ------
+    PortrayalError
+        When there is no such file or it has another form; its words are not repeated.
+    """
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise PortrayalError(f"{path} is larger than {LARGEST_FILE:,} bytes. Expected NAME=value lines.")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise PortrayalError(f"secrets_file: {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise PortrayalError(f"secrets_file: {path} is no text. Expected NAME=value lines.") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_]\w{0,99}", name.strip()):
+            raise PortrayalError(f"secrets_file: line {number} of {path} is not of the form NAME=value.")
+        _from_file[name.strip()] = value.strip().strip("\"'")
+        remember(_from_file[name.strip()])
+
+
+def hidden(text: str) -> str:
+    """Return the text with every known secret replaced.
+
+    Examples
+    --------
+    >>> remember("9f2Xq71LpZ0c")
+    >>> hidden("key 9f2Xq71LpZ0c refused")
+    'key (withheld) refused'
+    """
+    pattern = _pattern(tuple(os.environ.items()), frozenset(_taken))
+    return text if pattern is None else pattern.sub(WITHHELD, text)
+
+
+def hidden_bytes(raw: bytes) -> bytes:
+    """Return bytes with every known secret replaced; bytes without one come back as they are."""
+    pattern = _pattern(tuple(os.environ.items()), frozenset(_taken))
+    if pattern is None:
+        return raw
+    text = raw.decode("utf-8", errors="surrogateescape")
+    replaced = pattern.sub(WITHHELD, text)
+    return raw if replaced == text else replaced.encode("utf-8", errors="surrogateescape")
+
+
+def known() -> list[str]:
+    """Return every secret value this process knows."""
+    return sorted(_values(tuple(os.environ.items()), frozenset(_taken)))
+
+
+@lru_cache(maxsize=4)
+def _pattern(environment: tuple[tuple[str, str], ...], taken: frozenset[str]) -> re.Pattern[str] | None:
+    forms = {form for value in _values(environment, taken) for form in _forms(value)}
+    ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
+    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+
+def _values(environment: tuple[tuple[str, str], ...], taken: frozenset[str]) -> set[str]:
+    unasked = {
+        value
+        for name, value in environment
+        if VARIABLES.search(name) and len(value) >= SHORTEST_UNASKED and looks_random(value)
+    }
+    return unasked | {value for value in taken if len(value) >= SHORTEST}
+
+
+def _forms(value: str) -> set[str]:
+    """Return a secret as it may be echoed: as it is, escaped, in an address, in base64."""
+    packed = base64.b64encode(value.encode()).decode()
+    words = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], packed.rstrip("=")}
+    return {word for word in words if len(word) >= SHORTEST}
+
+
+# Keys that say what they are.
+_PREFIXED = re.compile(
+    r"(?:sk|pk|rk)[-_][\w-]{16,200}|A(?:KIA|SIA)[0-9A-Z]{12,20}|gh[pousr]_\w{16,200}|github_pat_\w{16,200}|xox[abeoprs]-[\w-]{8,200}"
+    r"|AIza[\w-]{16,100}|ya29\.[\w-]{8,200}|hf_[A-Za-z0-9]{16,100}|glpat-[\w-]{12,100}|eyJ[\w-]{8,4000}\.[\w-]{8,4000}"
+)
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_RUN = re.compile(r"[A-Za-z0-9+]{20,4000}")
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,9}$")
+LONGEST_LOOKED_AT = 20_000
+
+
+def looks_like_key(text: str) -> bool:
+    """Whether a text holds something that looks like a key: a vendor's form, a UUID, or a long random word.
+
+    The name of a file may be random: one with an ending is no key.
+
+    Examples
+    --------
+    >>> looks_like_key("https://host/hooks/9f86d081884c7d659a2feaa0c55ad015"), looks_like_key("all-MiniLM-L6-v2")
+    (True, False)
+    """
+    text = text[:LONGEST_LOOKED_AT]
+    if "PRIVATE KEY-----" in text or any(_stands_alone(text, found) for found in _PREFIXED.finditer(text)):
+        return True
+    if _FILE.search(text) and "://" not in text and " " not in text:
+        return False
+    return _UUID.search(text) is not None or any(looks_random(found[0]) for found in _RUN.finditer(text))
+
+
+def looks_random(word: str) -> bool:
+    """Whether letters and digits alternate as no word does."""
+    digits = [letter.isdigit() for letter in word]
+    changes = sum(first != second for first, second in pairwise(digits))
+    return changes >= 3 and any(letter.isalpha() for letter in word)
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Whether a match is not the end of a longer word, such as desk-..., and is no plain hyphenated words."""
+    before = text[: found.start()][-1:]
+    return not before.isalnum() and any(letter.isdigit() for letter in found[0])

@@ -1,0 +1,144 @@
+"""Sizes, looked at before anything is opened: a small file may unpack to more than the machine has."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+from portrayal.errors import PortrayalError
+
+LARGEST_TOML = 1024 * 1024
+LARGEST_PICTURE = 64 * 1024 * 1024
+MOST_PIXELS = 100_000_000
+LARGEST_ARRAY = 8 * 1024**3  # the largest published word vectors have 5.6 GB
+LARGEST_TABLE = 4 * 1024**3
+MOST_CELLS = 500_000_000  # of a Parquet table
+ALWAYS_FINE = 64 * 1024 * 1024
+MOST_UNPACKED = 100  # times the packed size: text and vectors reach 20
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file of a size a person could have written.
+
+    Raises
+    ------
+    OSError, UnicodeDecodeError, tomllib.TOMLDecodeError
+        As reading raises them.
+    PortrayalError
+        When it is too large or nested too deep.
+    """
+    if path.stat().st_size > LARGEST_TOML:
+        raise PortrayalError(
+            f"{path} is larger than {LARGEST_TOML:,} bytes. A study names large tables, it does not hold them."
+        )
+    return parse_toml(path.read_text(encoding="utf-8"), path)
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """Read TOML text; `path` goes into the errors."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise PortrayalError(f"{path} is nested too deep. Expected a study file.") from None
+
+
+def check_size(path: Path, most: int) -> None:
+    """Refuse a file larger than `most` bytes; what is not there is left for reading to say."""
+    if path.is_file() and path.stat().st_size > most:
+        raise PortrayalError(f"{path} has {path.stat().st_size:,} bytes. At most {most:,} are read.")
+
+
+def read_unpacked(path: Path, most: int = LARGEST_TABLE) -> bytes:
+    """Read a file, through gzip where its name ends in .gz, within a size."""
+    check_size(path, most)
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    with open_unpacked(path, most) as file:
+        return file.read()
+
+
+def open_unpacked(path: Path, most: int = LARGEST_ARRAY) -> IO[bytes]:
+    """Open a file for reading bytes, through gzip where its name ends in .gz; too much of it raises a ValueError."""
+    if path.suffix != ".gz":
+        return path.open("rb")
+    allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * path.stat().st_size))
+    return io.BufferedReader(_Counted(gzip.open(path, "rb"), allowed))
+
+
+class TooLarge(ValueError):
+    """A file that unpacks to more than is read."""
+
+
+class _Counted(io.RawIOBase):
+    """Unpacked bytes, counted as they come."""
+
+    def __init__(self, inner: gzip.GzipFile, most: int) -> None:
+        self.inner, self.left, self.most = inner, most, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self.inner.read(len(buffer))
+        self.left -= len(chunk)
+        if self.left < 0:
+            raise TooLarge(f"it unpacks to more than {self.most:,} bytes, which is no data but a trap")
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        self.inner.close()
+        super().close()
+
+
+def check_archive(path: Path, most: int = LARGEST_ARRAY) -> None:
+    """Refuse a zip archive (an .npz) that says it unpacks to more than fits, or to far more than it packs.
+
+    Raises
+    ------
+    ValueError
+        With the reason; zipfile.BadZipFile where it is no archive.
+    """
+    with zipfile.ZipFile(path) as archive:
+        whole = sum(member.file_size for member in archive.infolist())
+        allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * path.stat().st_size))
+        if whole > allowed:
+            raise TooLarge(f"it says it unpacks to {whole:,} bytes, and at most {allowed:,} are read")
+        for member in archive.infolist():
+            if member.filename.endswith(".npy"):
+                with archive.open(member) as file:
+                    check_array(file, member.file_size)
+
+
+def check_array(file: IO[bytes], size: int) -> None:
+    """Refuse an .npy array whose header promises more than its bytes hold."""
+    import math
+
+    import numpy as np
+
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
+        version
+    )
+    if read is None:
+        raise ValueError(f"an array of format {version} is not read")
+    shape, _, kind = read(file)
+    if math.prod(shape) * kind.itemsize > size:
+        raise TooLarge(f"an array of shape {shape} does not fit into its {size:,} bytes")
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse a Parquet file whose footer promises more cells than fit into memory."""
+    import polars as pl
+
+    check_size(path, LARGEST_TABLE)
+    columns = len(pl.read_parquet_schema(path))
+    rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+    if rows * max(1, columns) > MOST_CELLS:
+        raise PortrayalError(
+            f"{path} has {rows:,} rows of {columns} columns. At most {MOST_CELLS:,} cells are read."
+        )

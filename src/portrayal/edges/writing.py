@@ -1,0 +1,71 @@
+"""Files written whole, in place, and never through a link: a link in a folder from somebody else may point anywhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from portrayal.edges.secrets import hidden
+from portrayal.errors import PortrayalError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path to write to that takes the file's place at the end: a kill never leaves half a file.
+
+    What lies there as a link is replaced itself; its target stays as it is.
+    """
+    part = path.with_name(path.name + ".part")
+    refuse_linked_folder(path.parent)
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
+    yield part
+    part.replace(path)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a whole file."""
+    with replacing(path) as part:
+        part.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file; secrets this process knows are taken out of it."""
+    write_bytes(path, hidden(text).encode("utf-8"))
+
+
+def make_inside(folder: Path) -> Path:
+    """Make a folder inside one of ours; a link there is refused, for what is written into it would land elsewhere."""
+    refuse_linked_folder(folder)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def refuse_linked_folder(folder: Path) -> None:
+    """Refuse a folder that is a link. The run folder itself may be one: its user named it."""
+    if folder.is_symlink() and folder.name in INSIDE:
+        raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
+
+
+INSIDE = ("charts", "tables", "inputs", "inputs.part", "runs")  # folders we make inside a run or report
+
+
+def refuse_strange_file(path: Path) -> None:
+    """Refuse a link, a pipe or a device where a plain file of ours is expected; what is not there is fine."""
+    if path.is_symlink():
+        raise PortrayalError(f"{path} is a link. Expected a plain file: remove the link.")
+    if path.exists() and not path.is_file():
+        raise PortrayalError(f"{path} is no plain file. Move it away.")
+
+
+def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> None:
+    """Refuse to overwrite a file that does not begin as what is about to be written: it is somebody's."""
+    refuse_strange_file(path)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        start = file.read(200)
+    if start and not start.startswith(begins):
+        raise PortrayalError(f"{path} is there already and is not {what}. Move it away or name another file.")

@@ -1,0 +1,116 @@
+"""Recording a study into its run: what is asked, of whom, and under which conditions."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+import portrayal
+from portrayal.edges.secrets import read_secrets_file
+from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import replacing
+from portrayal.errors import check_name
+from portrayal.record.ledger import Ledger
+from portrayal.record.outcomes import find_unreadable, put_right
+from portrayal.record.progress import RecordingProgress
+from portrayal.record.recorder import Recorder
+from portrayal.runs.asking import ask, write_questions
+from portrayal.runs.changed import CHANGED, hold_sources
+from portrayal.runs.inputs import write_inputs
+from portrayal.runs.manifest import write_manifest
+from portrayal.runs.registry import get_audit
+from portrayal.runs.run import Run
+from portrayal.runs.study import Study
+from portrayal.runs.trust import code_lines, refuse_untrusted
+from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
+from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
+
+Say = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a study is to be recorded."""
+
+    quiet: bool = False
+    again: Sequence[str] = ()  # states whose questions are asked once more
+    untrusted: bool = False  # refuse code of the study's choice
+    say: Say = lambda lines: None  # told what will run, before it does
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a recording came to."""
+
+    run: Run
+    messages: Sequence[str]  # why a system was stopped early, or answered nothing
+    interrupted: bool = False  # Ctrl-C: what was in flight came to an end, the rest stays planned
+    signal: int = 0  # the signal that interrupted it
+
+
+def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Recorded:
+    """Ask the systems everything the study has not asked yet; the run is held by the caller."""
+    for state in how.again:
+        check_name(state, (*AGAIN, CHANGED), "state that is asked again")
+    if how.untrusted:
+        refuse_untrusted(study)
+    if study.secrets_file:
+        read_secrets_file(study.folder / study.secrets_file)
+    stimuli = make_stimuli(study)
+    work = plan_work(study, stimuli)
+    refuse_without_consent(work)
+    inputs = get_audit(study.audit).inputs(study)
+    # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
+    _keep(run, study_file, stimuli)
+    write_inputs(run, inputs)
+    with Ledger(run.ledger) as ledger:
+        changed = _prepare(ledger, study, work, how.again)
+        write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
+        recorder = _ask(ledger, study, work, how)
+    write_manifest(run, study, stimuli)
+    interrupted = recorder.stopping.is_set()
+    messages = recorder.messages
+    if not interrupted:
+        messages = with_unanswered(messages, unanswered(run.folder))
+    return Recorded(run, [*changed, *messages], interrupted, recorder.signal)
+
+
+def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> list[str]:
+    """Write the intents, and decide what of earlier waves is asked again; return what is to be said of it."""
+    ledger.recover()
+    ledger.put_fact("study_folder", str(study.folder.resolve()))
+    write_questions(ledger, work)
+    put_right(ledger)
+    wanted = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
+    if "unreadable" in wanted:
+        find_unreadable(ledger)
+    lines = hold_sources(ledger, study, [*wanted, *(state for state in again if state == CHANGED)])
+    for state in wanted:
+        ledger.ask_again(state)
+    return lines
+
+
+def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
+    """Ask what is still planned, behind a progress bar; the recorder tells how it went."""
+    waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
+    if not any(waiting.values()):
+        return Recorder(ledger)
+    how.say(code_lines(study, [name for name, count in waiting.items() if count]))
+    wave = ledger.begin_wave(time.time(), portrayal.__version__)
+    with RecordingProgress(waiting, how.quiet) as progress:
+        recorder = ask(ledger, work, progress.listen, progress.tell)
+    ledger.end_wave(wave, time.time())
+    return recorder
+
+
+def _keep(run: Run, study_file: Path, stimuli: pl.DataFrame) -> None:
+    """Keep the study as it was asked, and what is shown."""
+    if study_file.resolve() != run.study.resolve():
+        with replacing(run.study) as part:
+            shutil.copyfile(study_file, part)
+    write_parquet(stimuli, run.stimuli)
