@@ -7,7 +7,6 @@ at the borders, where a table enters the package; inside, tables are trusted.
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.edges.sizes import LARGEST_TABLE, check_parquet, check_size, open_unpacked, read_unpacked
 from portrayal.errors import PortrayalError, nearest
 
 Contract = Mapping[str, Any]
@@ -270,25 +270,37 @@ def read_table(path: Path, text: bool = False) -> pl.DataFrame:
     if ending not in _READERS:
         raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")
     try:
+        check_unpacked(path)
         return _READERS[ending](path, text)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
+    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError) as error:
         raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
+
+
+def check_unpacked(path: Path) -> None:
+    """Refuse a table that is larger than is read: on disk, unpacked, or by what its footer promises."""
+    check_size(path, LARGEST_TABLE)
+    if path.suffix == ".parquet" and path.is_file():
+        check_parquet(path)
+    if path.suffix == ".gz":
+        with open_unpacked(path, LARGEST_TABLE) as file:
+            while file.read(1024 * 1024):  # polars unpacks without a limit: it is counted before
+                pass
 
 
 def read_json(path: Path, what: str) -> Any:
     """Read a JSON file, gzipped or not."""
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        return json.loads(data)
-    except (OSError, ValueError) as error:
+        return json.loads(read_unpacked(path))
+    except (OSError, EOFError, ValueError, RecursionError) as error:
         raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None
 
 
 def read_csv(path: Path, what: str = "a CSV", hint: str = "") -> pl.DataFrame:
     """Read a CSV whose columns all stay text; `what` it should be and a `hint` go into the error."""
     try:
+        check_unpacked(path)
         return pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError) as error:
         said = f"{path} cannot be read as {what}: {str(error).splitlines()[0]}. {hint}"
         raise PortrayalError(said.strip()) from None
 

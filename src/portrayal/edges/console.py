@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
@@ -29,6 +30,26 @@ def shown_line(message: Any) -> str:
 def shown_fault() -> str:
     """Return the traceback of what is being handled, and where the answers are."""
     return f"{shown(traceback.format_exc())}{FAULT}\n"
+
+
+class Hiding(io.TextIOBase):
+    """A stream that hands text on to another without secrets; what a user's function prints goes through it."""
+
+    def __init__(self, inner: TextIO) -> None:
+        self.inner = inner
+
+    def writable(self) -> bool:
+        """Tell that it can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write text without the secrets this process knows."""
+        self.inner.write(hidden(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the other stream."""
+        self.inner.flush()
 
 
 def keep_json(value: Any, path: Path) -> str:

@@ -95,6 +95,20 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
+def is_picture(data: bytes) -> bool:
+    """Whether bytes begin as a picture of a size that can be decoded; its pixels are not looked at."""
+    import warnings
+
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings(), Image.open(io.BytesIO(data)) as picture:
+            warnings.simplefilter("ignore")
+            return picture.size[0] * picture.size[1] <= MOST_PIXELS
+    except Exception:  # what Pillow raises depends on the format and on where the file breaks off
+        return False
+
+
 def check_archive(path: Path, most: int = LARGEST_ARRAY) -> None:
     """Refuse a zip archive (an .npz) that says it unpacks to more than fits, or to far more than it packs.
 

@@ -60,6 +60,13 @@ def refuse_strange_file(path: Path) -> None:
         raise PortrayalError(f"{path} is no plain file. Move it away.")
 
 
+def fresh(path: Path) -> Path:
+    """Return a path to write to, with a link that lies there taken away: what it points to is somebody's."""
+    if path.is_symlink():
+        path.unlink()
+    return path
+
+
 def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> None:
     """Refuse to overwrite a file that does not begin as what is about to be written: it is somebody's."""
     refuse_strange_file(path)

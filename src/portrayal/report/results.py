@@ -96,7 +96,7 @@ def _in_runs(systems: Sequence[str]) -> bool:
 
 def _parts(row: Row) -> list[str]:
     """Return the parts of a note, which semicolons tell apart; those inside brackets do not."""
-    return [part for part in re.split(r"; (?![^()]*\))", row["note"] or "") if part]
+    return [part for part in re.split(r"; (?![^()]{0,300}\))", row["note"] or "") if part]
 
 
 def _common(rows: Sequence[Row]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from portrayal.edges.console import Hiding
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.recorder import Listener, Recorder
 from portrayal.runs.work import Work
@@ -32,8 +33,9 @@ def ask(
     """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
     first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
     recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
-    with contextlib.redirect_stdout(sys.stderr):  # what a user's function prints is no answer of ours
-        _run(recorder.record(first))
+    stream = Hiding(sys.stderr)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+        _run(recorder.record(first))  # what a user's function prints is no answer of ours
     return recorder
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.runs.run import Run
 from portrayal.runs.study import Study
+from portrayal.runs.work import Work
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.sources import Source, is_code, source_of
 
@@ -19,44 +22,59 @@ CHANGED = "changed"  # `--again changed`
 ANSWERED = ("done", "refused", "unreadable", "failed")
 
 
-def hold_sources(ledger: Ledger, study: Study, wanted: Sequence[str]) -> list[str]:
-    """Compare each source with the one that gave the answers, and note it where there are none yet.
+def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> None:
+    """Refuse to ask a function or program whose source changed since it answered: its answers would be of two sources.
 
     Parameters
     ----------
-    ledger
-        With the study's questions.
-    study
-        Its functions and programs are looked at.
+    run
+        Nothing of it is changed.
+    study, work
+        Its functions and programs, and their questions.
     wanted
-        States whose questions are asked again; 'changed' puts back all questions of a system whose source changed.
-
-    Returns
-    -------
-    list of str
-        A line for each system whose answers are all of an earlier source.
+        States whose questions are asked again; with 'changed' all of a changed system's are.
 
     Raises
     ------
     PortrayalError
-        When a changed system still has questions to be asked: its answers would be of two sources.
+        Saying which one, and what to do.
     """
-    noted, lines = dict(ledger.fact(FACT) or {}), []
-    counts = ledger.counts()
+    if not run.ledger.exists() or CHANGED in wanted:
+        return
+    with Ledger(run.ledger) as ledger:
+        for system, states in _changed(ledger, study, work):
+            if _sum(states, ["planned", *wanted]):
+                raise PortrayalError(_line(system, states))
+
+
+def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]) -> list[str]:
+    """Note the source of each function and program; return a line for each whose answers are all of an earlier one.
+
+    With 'changed' among the `wanted` states such a system's questions are put back to planned.
+    """
+    changed, lines = {_name(system): states for system, states in _changed(ledger, study, work)}, []
+    noted = dict(ledger.fact(FACT) or {})
     for system, source in _sources(study):
-        name, states = _name(system), counts.get(system.name, {})
-        before = noted.get(name)
-        if before is None or before["sha256"] == source.sha256 or not _sum(states, ANSWERED):
-            noted[name] = asdict(source)
-        elif CHANGED in wanted:
+        name = _name(system)
+        if name in changed and CHANGED not in wanted:
+            lines.append(_line(system, changed[name]))
+            continue
+        if name in changed:
             ledger.ask_system_again(system.name, ANSWERED)
-            noted[name] = asdict(source)
-        elif _sum(states, ["planned", *wanted]):
-            raise PortrayalError(_line(system, states))
-        else:
-            lines.append(_line(system, states))
+        noted[name] = asdict(source)
     ledger.put_fact(FACT, noted)
     return lines
+
+
+def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemSettings, Counter[str]]]:
+    """Yield the systems that answered under another source, with how many of the study's questions are in each state."""
+    noted, known = ledger.fact(FACT) or {}, ledger.states()
+    keys = {system.name: table for system, table in work}
+    for system, source in _sources(study):
+        states = Counter(known.get(key, "planned") for key in keys[system.name])
+        before = noted.get(_name(system), {}).get("sha256", source.sha256)
+        if before != source.sha256 and _sum(states, ANSWERED):
+            yield system, states
 
 
 def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:

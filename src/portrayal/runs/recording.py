@@ -20,7 +20,7 @@ from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.runs.asking import ask, write_questions
-from portrayal.runs.changed import CHANGED, hold_sources
+from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.manifest import write_manifest
 from portrayal.runs.registry import get_audit
@@ -65,6 +65,7 @@ def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Record
     work = plan_work(study, stimuli)
     refuse_without_consent(work)
     inputs = get_audit(study.audit).inputs(study)
+    refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
     _keep(run, study_file, stimuli)
     write_inputs(run, inputs)
@@ -86,13 +87,19 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
     put_right(ledger)
-    wanted = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
+    wanted = _wanted(study, again)
     if "unreadable" in wanted:
         find_unreadable(ledger)
-    lines = hold_sources(ledger, study, [*wanted, *(state for state in again if state == CHANGED)])
+    lines = hold_sources(ledger, study, work, wanted)
     for state in wanted:
         ledger.ask_again(state)
     return lines
+
+
+def _wanted(study: Study, again: Sequence[str]) -> list[str]:
+    """Return the states that are asked again, as the study or the command says."""
+    asked = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
+    return [*asked, *(state for state in again if state == CHANGED)]
 
 
 def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:

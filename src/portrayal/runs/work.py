@@ -8,6 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.runs.pictures import refuse_pictures_outside
 from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
 from portrayal.safety.gated import open_guarded
@@ -20,7 +21,9 @@ Work: TypeAlias = Sequence[tuple[System, dict[str, list[Question]]]]
 
 def make_stimuli(study: Study) -> pl.DataFrame:
     """Make and check the study's stimuli."""
-    return check_stimuli(get_audit(study.audit).stimuli(study))
+    stimuli = check_stimuli(get_audit(study.audit).stimuli(study))
+    refuse_pictures_outside(study, stimuli)
+    return stimuli
 
 
 def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:

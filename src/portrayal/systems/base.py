@@ -11,7 +11,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+
+from portrayal.edges.sizes import LARGEST_PICTURE, is_picture
 
 LARGEST_ANSWER = 16 * 1024 * 1024  # bytes; more than that is no answer
 LARGEST_IMAGE = 64 * 1024 * 1024
@@ -34,9 +37,25 @@ class Question:
     consent: str = ""
 
     def image_bytes(self) -> bytes:
-        """Read the picture; only ever called by the system that is about to send or look at it."""
-        with open(self.content, "rb") as file:  # noqa: PTH123
-            return file.read()
+        """Read the picture; only ever called by the system that is about to send or look at it.
+
+        Raises
+        ------
+        CallFailed
+            When the file is too large or no picture: whatever a table names, nothing but pictures is sent.
+        """
+        path = Path(self.content)
+        if path.stat().st_size > LARGEST_PICTURE:
+            raise CallFailed(f"not sent: {path.stat().st_size:,} bytes, at most {LARGEST_PICTURE:,} are read")
+        data = path.read_bytes()
+        if data and not is_picture(data):
+            raise CallFailed("not sent: the file is not a readable picture")
+        return data
+
+    def refuse_other_file(self) -> None:
+        """Refuse to hand over the path of a file that is there and is no picture."""
+        if self.kind == "image" and Path(self.content).is_file():
+            self.image_bytes()
 
 
 @dataclass(frozen=True)

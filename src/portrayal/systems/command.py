@@ -63,6 +63,7 @@ class Command(BaseSystem):
 
     async def _ask_one(self, question: Question) -> Answer:
         """Exchange two lines; whatever goes wrong between them ends the program, whose late words would meet the next."""
+        question.refuse_other_file()
         program = await self._running()
         if stray := await program.stray_bytes():
             await self._end()

@@ -9,8 +9,10 @@ import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_size
 from portrayal.systems.base import CallFailed, Question
 
 MEDIA = {
@@ -75,19 +77,22 @@ def read_picture(path: str) -> Any:
     from PIL import Image
 
     try:
+        check_size(Path(path), LARGEST_PICTURE)
         with Image.open(path) as picture:
+            if picture.size[0] * picture.size[1] > MOST_PIXELS:
+                raise ValueError("it has too many pixels")
             return picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         raise CallFailed(f"not a readable picture ({type(error).__name__})") from None
 
 
 def _checked_format(data: bytes, limits: PictureLimits) -> str:
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
         with Image.open(io.BytesIO(data)) as image:
             kind, sides = str(image.format), image.size
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         raise CallFailed(f"not sent: not a readable picture ({type(error).__name__})") from None
     if kind not in limits.formats:
         raise CallFailed(f"not sent: a {kind} picture, the service takes {', '.join(limits.formats)}")

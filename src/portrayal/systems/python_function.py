@@ -41,6 +41,7 @@ class PythonFunction(BaseSystem):
 
     async def _call(self, question: Question) -> Any:
         function = self._function = self._function or _find(self.identity, self.folder)
+        question.refuse_other_file()
         shown = question if "question" in inspect.signature(function).parameters else question.content
         if inspect.iscoroutinefunction(function):
             return await function(shown, **self.parameters)

@@ -200,7 +200,7 @@ def is_refusal(text: str) -> bool:
 
 def _sentences(text: str) -> Iterator[str]:
     """Yield the sentences in lower case, with short forms written out and no quotes or marks of lists."""
-    plain = unicodedata.normalize("NFKC", text[:LONGEST].translate(_LETTERS)).lower()
+    plain = unicodedata.normalize("NFKC", text[:LONGEST].translate(_LETTERS)).lower()[:LONGEST]
     for short, long in _LONG_FORMS if _SHORT_FORM.search(plain) else ():
         plain = short.sub(long, plain)
     for sentence in _SENTENCE_END.split(_BLANKS.sub(" ", plain)):

@@ -19,7 +19,6 @@ stimulus without any row is a failed question, never an empty answer: nobody rec
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections import Counter
@@ -30,6 +29,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.sizes import open_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings, validate
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
@@ -158,10 +158,11 @@ def _columns(path: Path) -> list[str]:
     try:
         if path.name.endswith(".parquet"):
             return list(pl.read_parquet_schema(path))
-        opener = gzip.open if path.name.endswith(".gz") else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            return file.readline().strip().split(",") if ".csv" in path.name else []
-    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError):
+        if ".csv" not in path.name:
+            return []
+        with open_unpacked(path) as file:
+            return file.readline(1024 * 1024).decode("utf-8").strip().split(",")
+    except (OSError, EOFError, ValueError, pl.exceptions.PolarsError):
         return []  # reading the file will say what is wrong with it
 
 

@@ -14,8 +14,8 @@ from portrayal.systems.base import KINDS, Limits
 
 # Names a credential goes under, and an address with a login inside.
 SECRET = re.compile(
-    r"(?i)(?:api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|(?:access|subscription|account)[_-]?key|^key$|-key$"
-    r"|(?:^|[_-])(?:token|auth|pat|pwd|sig|signature)$)(?!.*(?:env|file|path|name)$)"
+    r"(?i)^(?!.*(?:env|file|path|name)$)(?:.*?)(?:api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|(?:access|subscription|account)[_-]?key|^key$|-key$"
+    r"|(?:^|[_-])(?:token|auth|pat|pwd|sig|signature)$)"
 )
 LOGIN = re.compile(r"https?://[^/@\s]+@")
 _LOGIN_INSIDE = re.compile(r"(://)[^/@\s]+@")

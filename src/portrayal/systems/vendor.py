@@ -9,7 +9,6 @@ with `stimulus` and `response`, the service's JSON as it came. Nothing is sent t
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.sizes import read_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.systems.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
 from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
@@ -166,10 +166,9 @@ def _fingerprint(path: Path) -> str:
 
 def read_native(path: Path) -> dict[str, Any]:
     """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
-    data = path.read_bytes()
-    lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
     try:
+        lines = read_unpacked(path).decode().splitlines()
         rows = [json.loads(line) for line in lines if line.strip()]
         return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}
-    except (ValueError, KeyError, AttributeError):
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, RecursionError):
         raise PortrayalError(f"{path.name} is not JSON lines with `stimulus` and `response`.") from None

@@ -53,7 +53,7 @@ def spellings(tag: str) -> Iterable[str]:
     ['eyes', 'eye']
     """
     yield tag
-    plain = re.sub(r"_?\([^)]*\)", "", tag).replace("-", "_").strip("_")
+    plain = re.sub(r"_?\([^()]{0,200}\)", "", tag).replace("-", "_").strip("_")
     if plain != tag:
         yield plain
     for ending, singular in (

@@ -14,7 +14,6 @@ vector. An unreadable file, vectors of different widths and NaN among the vector
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,11 +23,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from portrayal.edges.sizes import LARGEST_ARRAY, check_archive, check_parquet, check_size, open_unpacked
 from portrayal.errors import PortrayalError, nearest
 
 Words = Collection[str] | None
 Vectors = dict[str, np.ndarray]
 WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
+
+
+LARGEST_HEADER = 100 * 1024 * 1024  # bytes of a safetensors header, as its makers have it
 
 
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
@@ -58,6 +61,7 @@ def read_vectors(path: Path | str, words: Words = None, format: str | None = Non
         raise PortrayalError(f"no vector file at {path}. Check the path.")
     name = format or _format(path)
     wanted = None if words is None else frozenset(words)
+    check_size(path, LARGEST_ARRAY)
     try:
         vectors = FORMATS[name](path, wanted)
     except (OSError, EOFError, ValueError, KeyError, UnicodeDecodeError, BadZipFile, zlib.error) as error:
@@ -87,7 +91,7 @@ def _checked(path: Path, vectors: Vectors) -> Vectors:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return open_unpacked(path)
 
 
 def _binary(path: Path, wanted: frozenset[str] | None) -> Vectors:
@@ -168,6 +172,7 @@ def _is_number(text: bytes) -> bool:
 
 
 def _npz(path: Path, wanted: frozenset[str] | None) -> Vectors:
+    check_archive(path)
     with np.load(path, allow_pickle=False) as arrays:
         words, vectors = _named(arrays.files, WORDS), _named(arrays.files, VECTORS)
         if words and vectors:
@@ -179,7 +184,7 @@ def _safetensors(path: Path, wanted: frozenset[str] | None) -> Vectors:
     """Read the tensors' places from the header, then only the tensors wanted."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        if not 0 < size < path.stat().st_size:
+        if not 0 < size < min(path.stat().st_size, LARGEST_HEADER):
             raise ValueError("its header is not that of a safetensors file")
         header = json.loads(file.read(size))
         about = header.pop("__metadata__", {})
@@ -192,6 +197,8 @@ def _safetensors(path: Path, wanted: frozenset[str] | None) -> Vectors:
 
 def _tensor(file: IO[bytes], about: dict[str, Any], start: int) -> np.ndarray:
     first, last = about["data_offsets"]
+    if not 0 <= first <= last:
+        raise ValueError("a tensor begins after its end")
     file.seek(start + first)
     raw = file.read(last - first)
     if len(raw) < last - first:
@@ -207,7 +214,8 @@ def _parquet(path: Path, wanted: frozenset[str] | None) -> Vectors:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path)
+        check_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(str(error)) from None
     name = _named(frame.columns, ("word", "name", "stimulus"))

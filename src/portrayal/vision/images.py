@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS
 from portrayal.errors import PortrayalError
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
-
-MOST_PIXELS = 100_000_000
 
 
 class UnreadableImage(PortrayalError):
@@ -53,6 +52,10 @@ def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
     path = Path(path)
     if not path.is_file():
         raise UnreadableImage(f"no picture at {path}. Check the path.")
+    if path.stat().st_size > LARGEST_PICTURE:
+        raise UnreadableImage(
+            f"{path.name} has {path.stat().st_size:,} bytes. At most {LARGEST_PICTURE:,} are read."
+        )
     if path.stat().st_size == 0:
         raise UnreadableImage(f"{path.name} is empty (0 bytes). Copy it again.")
     try:
@@ -68,10 +71,9 @@ def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
         raise
     except Image.DecompressionBombError:
         raise UnreadableImage(f"{path.name} is enormous. Scale it below {most_pixels:,} pixels.") from None
-    except (OSError, ValueError, SyntaxError, EOFError, TypeError) as error:
-        raise UnreadableImage(
-            f"{path.name} cannot be read as a picture: {str(error).splitlines()[0]}."
-        ) from None
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UnreadableImage(f"{path.name} cannot be read as a picture: {reason}.") from None
 
 
 def to_eight_bits(image: Picture) -> Picture:

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.associations.stimulus_sets import Item, check_person
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings
 from portrayal.tables import read_table
@@ -67,7 +68,11 @@ def picture_table(named: str, folder: Path) -> pl.DataFrame:
     table = read_table(path).cast(pl.String)
     if "content" not in table.columns:
         raise PortrayalError(f"{path.name} lacks column 'content' (found: {', '.join(table.columns)}).")
-    return table.with_columns((str(path.parent) + "/" + pl.col("content")).alias("content"))
+    found = [
+        None if name is None else str(path_inside(path.parent, name, [folder], path.name))
+        for name in table["content"]
+    ]
+    return table.with_columns(pl.Series("content", found, pl.String))
 
 
 def _check_factor(table: pl.DataFrame, factor: str, values: Sequence[str], where: str) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from portrayal.audits.captions import scenes as generated
 from portrayal.audits.captions.settings import CaptionsSettings
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.tables import read_table
@@ -23,15 +24,15 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     settings: CaptionsSettings = study.settings
     if settings.scenes:
         return generated.stimuli(make_scenes(study))
-    name = Path(str(settings.images)).name
-    return pl.DataFrame(
-        [_stimulus(row, name, study.folder) for row in image_table(study).iter_rows(named=True)]
-    )
+    return pl.DataFrame([_stimulus(row, study) for row in image_table(study).iter_rows(named=True)])
 
 
-def _stimulus(row: dict[str, Any], source: str, folder: Path) -> dict[str, Any]:
+def _stimulus(row: dict[str, Any], study: Study) -> dict[str, Any]:
     """Return the stimulus of an image; one without a path stands for recorded captions alone."""
-    image, path = row["image"], folder / row["path"] if row.get("path") else None
+    table = study.folder / str(study.settings.images)
+    allowed = [*study.picture_folders(), table.parent]
+    image, source = row["image"], table.name
+    path = path_inside(study.folder, row["path"], allowed, source) if row.get("path") else None
     return {
         "stimulus": image,
         "kind": "image",

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from portrayal.edges.folders import claim
+from portrayal.edges.writing import fresh
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import Crop, fit_background, person_scale, place, scale_person, trim
 from portrayal.vision.cutout import cut_out, flaws
@@ -66,7 +68,7 @@ def compose_all(
     inside = Path(folder) / _fingerprint(people, backgrounds, recipe)
     if (inside / MANIFEST).is_file():
         return read_manifest(inside)
-    inside.mkdir(parents=True, exist_ok=True)
+    claim(inside, "pictures")
     fitted = _fit_all(backgrounds, recipe, inside)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         jobs = [pool.submit(_one_person, row, fitted, recipe, inside) for row in people.iter_rows(named=True)]
@@ -165,7 +167,7 @@ def _together(
 
 def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
     file = f"{name}.jpg".replace("/", "_")
-    image.save(folder / file, quality=recipe.quality)
+    image.save(fresh(folder / file), quality=recipe.quality)
     return {"file": file, "hash": hashlib.sha256((folder / file).read_bytes()).hexdigest()}
 
 
@@ -178,5 +180,6 @@ def _write_manifest(
     table = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=kinds)
     factors = people.drop("file", "source", "license", "consent")
     made = table.with_columns(pl.lit(value).alias(name) for name, value in asdict(recipe).items())
-    made.join(factors, on="person", how="left", maintain_order="left").write_csv(folder / MANIFEST)
+    whole = made.join(factors, on="person", how="left", maintain_order="left")
+    whole.write_csv(fresh(folder / MANIFEST))
     return read_manifest(folder)

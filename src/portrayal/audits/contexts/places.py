@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, read_csv
 
@@ -19,7 +21,9 @@ BACKGROUNDS = {
 }
 
 
-def load_backgrounds(folder: Path | str | None = None, per_context: int | None = None) -> pl.DataFrame:
+def load_backgrounds(
+    folder: Path | str | None = None, per_context: int | None = None, also: Sequence[Path] = ()
+) -> pl.DataFrame:
     """Return one row per background: background, context, file (a path that exists), source, license.
 
     Parameters
@@ -29,6 +33,8 @@ def load_backgrounds(folder: Path | str | None = None, per_context: int | None =
         a CSV; the drawings that ship when left out.
     per_context
         At most so many of each context.
+    also
+        Folders that backgrounds may lie in besides the table's own.
     """
     place = Path(folder or SHIPPED)
     table = place if place.suffix == ".csv" else place / "backgrounds.csv"
@@ -36,6 +42,9 @@ def load_backgrounds(folder: Path | str | None = None, per_context: int | None =
         raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
     frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
     frame = frame.with_columns(
-        file=pl.Series([str(table.parent / name) for name in frame["file"]], dtype=pl.String)
+        file=pl.Series(
+            [str(path_inside(table.parent, name, also, table.name)) for name in frame["file"]],
+            dtype=pl.String,
+        )
     )
     return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame

@@ -34,7 +34,9 @@ def compose_pictures(study: Study) -> pl.DataFrame:
     settings: ContextsSettings = study.settings
     folder = study.folder / settings.pictures if settings.pictures else cache_folder("contexts")
     backgrounds = load_backgrounds(
-        study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context
+        study.folder / settings.backgrounds if settings.backgrounds else None,
+        settings.per_context,
+        study.picture_folders(),
     )
     recipe = Recipe(settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop)
     return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
@@ -54,7 +56,9 @@ def _people(study: Study) -> pl.DataFrame:
         return load_chicago_faces(path, norming, settings.consent)
     from portrayal.audits.contexts.datasets.people_folder import load_people
 
-    return load_people(path, license_name=settings.people_license, consent=settings.consent)
+    return load_people(
+        path, license_name=settings.people_license, consent=settings.consent, also=study.picture_folders()
+    )
 
 
 def only_replayed(study: Study) -> bool:

@@ -94,7 +94,7 @@ def built(study: Study) -> Path:
     if settings.pictures == "openpeople":
         pictures = check_pictures(openpeople_pictures(tuple(settings.kinds)))
     else:
-        pictures = read_pictures(study.folder / settings.pictures)
+        pictures = read_pictures(study.folder / settings.pictures, study.picture_folders())
     manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
     recipe = Recipe(
         tuple(settings.attributes),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from portrayal.edges.sizes import TooLarge, open_unpacked
 from portrayal.errors import PortrayalError
 
 
@@ -32,6 +33,8 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise PortrayalError(
             f"{path} line {number} is not UTF-8. Convert the file (iconv -f latin1 -t utf-8) and try again."
         ) from None
+    except TooLarge as error:
+        raise PortrayalError(f"{path}: {error}.") from None
     except (gzip.BadGzipFile, EOFError) as error:
         raise PortrayalError(
             f"{path} is not a whole gzip file ({error}). Fetch or compress it again."
@@ -77,4 +80,4 @@ def plain_or_gz(path: Path) -> Path | None:
 
 def _open(path: Path) -> IO[bytes]:
     """Open for reading bytes, through gzip where the name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return open_unpacked(path)

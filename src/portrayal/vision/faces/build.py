@@ -15,6 +15,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.folders import claim
+from portrayal.edges.writing import fresh
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.checks import Readings, checks_table, read_series
@@ -65,7 +67,7 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
     inside = folder / _digest(pictures, manipulator, recipe)
     if (inside / MANIFEST).exists():
         return inside
-    inside.mkdir(parents=True, exist_ok=True)
+    claim(inside, "pictures")
     rows: list[dict[str, Any]] = []
     readings: list[Readings] = []
     left_out: list[dict[str, Any]] = []
@@ -91,13 +93,10 @@ def open_shrunk(path: Path, size: int) -> Any:
 
 def open_or_none(path: Path, size: int) -> Any | None:
     """Return a picture as `open_shrunk`, or None where the file is no picture that can be read."""
-    from PIL import Image
-
     # What PIL raises depends on the format and on where the file breaks off.
-    broken = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
     try:
         return open_shrunk(path, size)
-    except broken:
+    except Exception:
         return None
 
 
@@ -131,7 +130,7 @@ def _write(made: Series, entry: dict[str, Any], folder: Path) -> Iterator[dict[s
     for value, picture in steps_and_pictures:
         name = f"{stem}_{made.attribute}_{'unedited' if value is None else format(value, '+.2f')}"
         path = folder / f"{name}.png"
-        picture.save(path, compress_level=3)
+        picture.save(fresh(path), compress_level=3)
         yield {
             "stimulus": name, "kind": "image", "content": str(path),
             "hash": hashlib.sha256(path.read_bytes()).hexdigest(), **kept, "attribute": made.attribute,
@@ -147,9 +146,9 @@ def _save(
     manipulator: Manipulator,
 ) -> None:
     """Write the tables, the manifest last: its presence says that everything is there."""
-    pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(folder / LEFT_OUT)
-    checks_table(readings, manipulator.about).write_parquet(folder / CHECKS)
-    pl.DataFrame(rows, infer_schema_length=None).write_parquet(folder / MANIFEST)
+    pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(fresh(folder / LEFT_OUT))
+    checks_table(readings, manipulator.about).write_parquet(fresh(folder / CHECKS))
+    pl.DataFrame(rows, infer_schema_length=None).write_parquet(fresh(folder / MANIFEST))
 
 
 def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:

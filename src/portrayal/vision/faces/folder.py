@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, open_or_none
 from portrayal.vision.faces.series import require_consent
@@ -83,7 +84,7 @@ def _by_name(folder: Path) -> list[Entry]:
 
 
 def _stimulus(row: Entry, folder: Path) -> dict[str, object]:
-    path = folder / str(row["file"])
+    path = path_inside(folder, str(row["file"]), (), "series.csv")
     require_consent(row, str(row["file"]))
     if not path.is_file():
         raise PortrayalError(f"{folder / 'series.csv'} names {row['file']!r}, which is not there.")

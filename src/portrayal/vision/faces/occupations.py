@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_csv
 from portrayal.vision.faces.build import UNREADABLE, open_or_none
@@ -69,7 +70,7 @@ def _from_table(table: Path) -> Iterator[tuple[Path, str | None, str | None]]:
             f"{table.name} has the columns {', '.join(rows.columns)}. Expected file, and occupation, group or both."
         )
     for row in rows.iter_rows(named=True):
-        path = table.parent / str(row["file"])
+        path = path_inside(table.parent, str(row["file"]), (), table.name)
         if not path.is_file():
             raise PortrayalError(f"{table.name} names {row['file']!r}, which is not there.")
         yield path, row.get("occupation"), row.get("group")

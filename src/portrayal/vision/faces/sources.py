@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_folder
 from portrayal.vision.faces.reader import ADULT
@@ -52,10 +53,11 @@ def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PICTURES)
 
 
-def read_pictures(table: Path) -> pl.DataFrame:
+def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
     """Read a table of pictures (CSV): file, source and consent are needed; person, license and age are welcome.
 
-    People labelled under 20 stay in the table: `build` never manipulates them, and names them among those left out.
+    Files lie in the table's folder, or in those of `also`. People labelled under 20 stay in the table: `build` never manipulates
+    them, and names them among those left out.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def read_pictures(table: Path) -> pl.DataFrame:
     if "file" not in rows.columns:
         raise PortrayalError(f"{table.name} lacks column 'file' (found: {', '.join(rows.columns)}).")
     return check_pictures(
-        pl.DataFrame([_row(row, table.parent) for row in rows.iter_rows(named=True)], schema=PICTURES)
+        pl.DataFrame([_row(row, table, also) for row in rows.iter_rows(named=True)], schema=PICTURES)
     )
 
 
@@ -110,12 +112,12 @@ def labelled_young(age: float | None) -> bool:
     return age is not None and not age >= ADULT
 
 
-def _row(row: dict[str, str | None], folder: Path) -> dict[str, str | float | None]:
+def _row(row: dict[str, str | None], table: Path, also: Sequence[Path]) -> dict[str, str | float | None]:
     name = row["file"] or ""
     return {
         "picture": row.get("picture") or name,
         "person": row.get("person") or name,
-        "file": str(folder / name),
+        "file": str(path_inside(table.parent, name, also, table.name)),
         "source": row.get("source") or "",
         "license": row.get("license") or "",
         "consent": row.get("consent") or "",

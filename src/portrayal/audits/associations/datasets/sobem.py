@@ -13,13 +13,13 @@ References
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.sizes import read_unpacked
 from portrayal.errors import PortrayalError
 from portrayal.tables import check_stimuli
 from portrayal.text.lexicons import read_lexicon
@@ -76,8 +76,10 @@ def recorded_captions(path: Path | str) -> pl.DataFrame:
     path = Path(path)
     if not path.is_file():
         raise PortrayalError(f"no recorded captions at {path}. Expected a .jsonl or .jsonl.gz file.")
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    table = pl.read_ndjson(data)
+    try:
+        table = pl.read_ndjson(read_unpacked(path))
+    except (OSError, EOFError, ValueError, pl.exceptions.PolarsError) as error:
+        raise PortrayalError(f"{path} cannot be read as captions: {str(error).splitlines()[0]}.") from None
     lacking = {"subject", "emotion", "intensity", "condition", "take", "caption"} - set(table.columns)
     if lacking:
         raise PortrayalError(f"{path.name} lacks column {sorted(lacking)[0]!r}. Expected SOBEM captions.")

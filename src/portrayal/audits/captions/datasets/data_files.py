@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.sizes import open_unpacked
 from portrayal.errors import PortrayalError
 
 
@@ -23,9 +24,8 @@ def need(data: Any, key: str, path: Path, what: str) -> Any:
 def read_lines(path: Path, what: str) -> Iterator[list[str]]:
     """Yield the fields of a tab-separated file, gzipped or not."""
     csv.field_size_limit(sys.maxsize)
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8", newline="") as file:
+        with open_unpacked(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
             yield from csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, ValueError, csv.Error) as error:
         raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None

@@ -33,6 +33,7 @@ from portrayal.audits.captions.measures.outcome import (
 )
 from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.edges.sizes import LARGEST_TOML, check_size
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.stats.decision import NOT_MEASURABLE
@@ -74,9 +75,10 @@ class Rules(Settings):
 def rules_text(path: Path) -> str:
     """Read a rule file and check it; its text is what a run keeps."""
     try:
+        check_size(path, LARGEST_TOML)
         text = path.read_text(encoding="utf-8")
         read_rules(text, path.name)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PortrayalError(f"{path} cannot be read as a rule file: {error}.") from None
     return text
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_csv
 
@@ -15,7 +17,11 @@ ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
 
 
 def load_people(
-    table: Path | str, source: str = "", license_name: str = "not stated", consent: str = ""
+    table: Path | str,
+    source: str = "",
+    license_name: str = "not stated",
+    consent: str = "",
+    also: Sequence[Path] = (),
 ) -> pl.DataFrame:
     """Return one row per person: person, file, source, license, consent, and the factors.
 
@@ -30,6 +36,8 @@ def load_people(
         Under which license they are used.
     consent
         How the people agreed. Empty keeps the pictures on this machine.
+    also
+        Folders that pictures may lie in besides the CSV's own.
     """
     frame = read_person_table(table)
     folder = Path(table).parent
@@ -39,7 +47,10 @@ def load_people(
         )
     else:
         frame = frame.with_columns(
-            file=pl.Series([str(folder / name) for name in frame["file"]], dtype=pl.String)
+            file=pl.Series(
+                [str(path_inside(folder, name, also, Path(table).name)) for name in frame["file"]],
+                dtype=pl.String,
+            )
         )
     described = {"source": source or Path(table).name, "license": license_name, "consent": consent}
     frame = frame.with_columns(
@@ -64,5 +75,5 @@ def read_person_table(table: Path | str) -> pl.DataFrame:
 def _find(folder: Path, name: str) -> str:
     for ending in ENDINGS:
         if (folder / f"{name}{ending}").is_file():
-            return str(folder / f"{name}{ending}")
+            return str(path_inside(folder, f"{name}{ending}", (), "the CSV"))
     raise PortrayalError(f"no picture of {name!r} in {folder}. Add a column 'file' to the CSV.")
