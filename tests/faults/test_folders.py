@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from portrayal.record.ledger import Ledger
 from portrayal.runs.lock import is_recording, locked, reading
 from portrayal.runs.run import Run
 from portrayal.runs.study_file import example_study
+from portrayal.text.index import build_index, save_index
 
 MINE = {
     "study.toml": "mine",
@@ -352,7 +352,13 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
             time.sleep(60)
         """
     )
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    source = str(Path(flow.__file__).parents[1])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     try:
@@ -368,8 +374,9 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
             pass
     finally:
         os.kill(child, signal.SIGKILL)
+        parent.kill()
+        parent.wait()
         parent.stdout.close()
-        time.sleep(0)
 
 
 def test_a_kill_while_measuring_leaves_no_results_beside_tables_of_others(
@@ -406,7 +413,8 @@ def test_rank_and_calibrate_overwrite_no_file_of_the_users(tmp_path: Path, capsy
     index = tmp_path / "index"
     index.mkdir()
     (index / "words.json").write_text("mine")
-    code, _, error = run(capsys, "rank", "toy", "--ranker", "bm25", "--out", out, "-q", "--index", index)
-    assert (code, (index / "words.json").read_text()) == (2, "mine")
+    with pytest.raises(PortrayalError, match="was not made by Portrayal"):
+        save_index(build_index([("one", "text")]), index)
+    assert (index / "words.json").read_text() == "mine"
     code, _, error = run(capsys, "calibrate", "experiments", "--runs", "1", "--json", mine)
     assert (code, mine.read_text()) == (2, "my notes")

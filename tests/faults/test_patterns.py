@@ -124,7 +124,8 @@ def patterns() -> dict[str, re.Pattern[str]]:
             for pattern in compiled(list(vars(module).values())):
                 if isinstance(pattern.pattern, str):
                     found[f"{name} {pattern.pattern[:60]}"] = pattern
-    return found
+    once = {(pattern.pattern, pattern.flags): name for name, pattern in found.items()}
+    return {name: found[name] for name in once.values()}
 
 
 PATTERNS = patterns()

@@ -12,6 +12,7 @@ from typing import IO, Any
 from portrayal.errors import PortrayalError
 
 LARGEST_TOML = 1024 * 1024
+DEEPEST = 60  # tables and lists in one another
 LARGEST_PICTURE = 64 * 1024 * 1024
 MOST_PIXELS = 100_000_000
 LARGEST_ARRAY = 8 * 1024**3  # the largest published word vectors have 5.6 GB
@@ -41,9 +42,23 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
     """Read TOML text; `path` goes into the errors."""
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except RecursionError:
-        raise PortrayalError(f"{path} is nested too deep. Expected a study file.") from None
+        data = None
+    if data is None or _is_deep(data):
+        raise PortrayalError(f"{path} is nested too deep. Expected a study file.")
+    return data
+
+
+def _is_deep(data: Any) -> bool:
+    """Whether tables and lists lie in one another further than anybody writes them; looked at without recursion."""
+    layer = [data]
+    for _ in range(DEEPEST):
+        layer = [inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)]
+        layer = [inner for inner in layer if isinstance(inner, (dict, list))]
+        if not layer:
+            return False
+    return True
 
 
 def check_size(path: Path, most: int) -> None:
