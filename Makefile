@@ -11,10 +11,11 @@ TORCH ?= torch==2.13.0 transformers
 .PHONY: venv demo test mutants calibrate lint benchmarks clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
-$(VENV)/.demo: pyproject.toml requirements/constraints.txt $(wildcard src/portrayal/parts/*.txt)
+$(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/parts/*.txt)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
-	$(PIP) install $(CONSTRAINTS) -e .
+	$(PIP) install --require-hashes -r requirements/demo.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
 	$(BIN)/portrayal parts install --quiet
 	touch $@
 

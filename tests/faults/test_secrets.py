@@ -105,6 +105,7 @@ WAYS = {
     "the version": ("https://host/", 'version = "sk-live-{hex}"', ""),
     "a parameter's name": ("https://host/", 'parameters = {{ body = {{ {hex} = 1 }} }}', ""),
     "the study's top": ("https://host/", "", 'note = "AKIAIOSFODNN7EXAMPLE"'),
+    "a comment": ("https://host/", "", "# my key is {hex}"),
     "a private key": ("https://host/", 'parameters = {{ body = "-----BEGIN PRIVATE KEY-----" }}', ""),
 }  # fmt: skip
 

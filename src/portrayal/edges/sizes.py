@@ -84,7 +84,7 @@ def open_unpacked(path: Path, most: int = LARGEST_ARRAY) -> IO[bytes]:
     return io.BufferedReader(_Counted(gzip.open(path, "rb"), allowed))
 
 
-class TooLarge(ValueError):
+class TooLarge(PortrayalError, ValueError):
     """A file that unpacks to more than is read."""
 
 
@@ -110,6 +110,13 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
+def check_pixels(picture: Any) -> None:
+    """Refuse an opened picture, before its pixels are decoded, that has too many of them."""
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        raise TooLarge(f"it has {width} x {height} pixels, and at most {MOST_PIXELS:,} are read")
+
+
 def is_picture(data: bytes) -> bool:
     """Whether bytes begin as a picture of a size that can be decoded; its pixels are not looked at."""
     import warnings
@@ -119,7 +126,8 @@ def is_picture(data: bytes) -> bool:
     try:
         with warnings.catch_warnings(), Image.open(io.BytesIO(data)) as picture:
             warnings.simplefilter("ignore")
-            return picture.size[0] * picture.size[1] <= MOST_PIXELS
+            check_pixels(picture)
+            return True
     except Exception:  # what Pillow raises depends on the format and on where the file breaks off
         return False
 

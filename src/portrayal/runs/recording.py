@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import polars as pl
 import portrayal
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.edges.tables import write_parquet
-from portrayal.edges.writing import replacing
+from portrayal.edges.writing import write_text
 from portrayal.errors import check_name
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
@@ -118,6 +117,5 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
 def _keep(run: Run, study_file: Path, stimuli: pl.DataFrame) -> None:
     """Keep the study as it was asked, and what is shown."""
     if study_file.resolve() != run.study.resolve():
-        with replacing(run.study) as part:
-            shutil.copyfile(study_file, part)
+        write_text(run.study, study_file.read_text(encoding="utf-8"))
     write_parquet(stimuli, run.stimuli)

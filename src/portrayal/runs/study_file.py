@@ -15,7 +15,7 @@ from portrayal.edges.sizes import read_toml
 from portrayal.errors import PortrayalError
 from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
-from portrayal.runs.study_secrets import refuse_credentials
+from portrayal.runs.study_secrets import refuse_commented_keys, refuse_credentials
 from portrayal.settings import validate
 
 
@@ -47,6 +47,7 @@ def read_study(path: Path | str) -> Study:
     path = Path(path)
     try:
         data = read_toml(path)
+        refuse_commented_keys(path.read_text(encoding="utf-8"), data)
     except FileNotFoundError:
         raise PortrayalError(
             f"no study file at {path}. Write one (docs/associations.md shows how) or check the path."

@@ -50,6 +50,17 @@ def refuse_credentials(data: Mapping[str, Any]) -> None:
             _check(place, value)
 
 
+def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
+    """Refuse a key in a comment of a study's file, which is kept in the run as it is."""
+    fine = [str(value) for _, value in leaves(data.get("not_secret", []))]
+    for number, line in enumerate(text.splitlines(), start=1):
+        comment = line.partition("#")[2]
+        if looks_like_key(comment) and not any(value in comment for value in fine):
+            raise PortrayalError(
+                f"line {number} of the study holds what looks like a key in a comment. Remove it."
+            )
+
+
 def _places(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield every value with where it stands, and every key as a value: a key may be one, too."""
     yield from leaves(data)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_size
+from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.systems.base import CallFailed, Question
 
 MEDIA = {
@@ -79,8 +79,7 @@ def read_picture(path: str) -> Any:
     try:
         check_size(Path(path), LARGEST_PICTURE)
         with Image.open(path) as picture:
-            if picture.size[0] * picture.size[1] > MOST_PIXELS:
-                raise ValueError("it has too many pixels")
+            check_pixels(picture)
             return picture.convert("RGB")
     except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         raise CallFailed(f"not a readable picture ({type(error).__name__})") from None

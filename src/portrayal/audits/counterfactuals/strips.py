@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.sizes import check_pixels
+
 
 def strip_pictures(stimuli: pl.DataFrame, people: int = 3) -> dict[str, bytes]:
     """Return a PNG for each attribute, one generated person a row; whoever is real is never shown."""
@@ -38,6 +40,7 @@ def strip_png(rows: Sequence[Sequence[str]], side: int = 128) -> bytes | None:
     for down, row in enumerate(rows):
         for across, path in enumerate(row):
             with Image.open(path) as picture:
+                check_pixels(picture)
                 sheet.paste(_square(picture, side), (across * side, down * side))
     buffer = io.BytesIO()
     sheet.save(buffer, "PNG")

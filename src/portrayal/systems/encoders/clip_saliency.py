@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.encoders.clip_encoder import ClipTowers
@@ -106,7 +107,9 @@ def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
 
     masks = {}
     for path in sorted(folder.glob(f"{name}.*.png")):
+        check_size(path, LARGEST_PICTURE)
         with Image.open(path) as picture:
+            check_pixels(picture)
             masks[path.stem.rpartition(".")[2]] = (
                 np.asarray(picture.convert("L").resize((side, side), 0)) > 127
             )

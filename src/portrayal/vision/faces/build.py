@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.edges.folders import claim
+from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.edges.writing import fresh
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import steps
@@ -83,7 +84,9 @@ def open_shrunk(path: Path, size: int) -> Any:
     """Open a picture and shrink it to the size of the study."""
     from PIL import Image, ImageOps
 
+    check_size(path, LARGEST_PICTURE)
     with Image.open(path) as opened:
+        check_pixels(opened)
         picture = ImageOps.exif_transpose(opened).convert("RGB")
     scale = size / max(picture.size)
     if scale >= 1:
