@@ -72,6 +72,7 @@ class Ledger:
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
+        self._together = False
         self._connection = open_readonly(path) if readonly else open_writable(path)
 
     @classmethod
@@ -90,7 +91,20 @@ class Ledger:
         self._connection.close()
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written inside as one transaction: all of it or nothing."""
+        self._together = True
+        try:
+            with self._connection:
+                yield
+        finally:
+            self._together = False
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if self._together:
+            yield self._connection
+            return
         with self._connection:
             yield self._connection
 
