@@ -32,7 +32,20 @@ factors = ["gender", "race"]
 name = "recorded"
 use = "replay:tags.parquet"
 """
-WORDS = ("woman", "man", "person", "tree", "smile", "beauty", "dress", "suit", "hair", "chair", "kitchen", "garage")
+WORDS = (
+    "woman",
+    "man",
+    "person",
+    "tree",
+    "smile",
+    "beauty",
+    "dress",
+    "suit",
+    "hair",
+    "chair",
+    "kitchen",
+    "garage",
+)
 TAGS = 10  # a picture
 
 
@@ -103,7 +116,9 @@ def main() -> None:
         study, out = write_study(options.answers, Path(folder)), Path(folder) / "run"
         for name, work in (("record", _record), ("measure", _measure), ("resume", _record)):
             wall, cpu, peak = timed(work, study, out)
-            print(f"{name}: {options.answers:,} answers, {wall:.1f} s, {cpu:.1f} s of processor time, {peak:,.0f} MB")
+            print(
+                f"{name}: {options.answers:,} answers, {wall:.1f} s, {cpu:.1f} s of processor time, {peak:,.0f} MB"
+            )
 
 
 if __name__ == "__main__":

@@ -68,4 +68,6 @@ def _of_person(own: int, other: int, shown: int) -> np.ndarray:
     counts = range(min(own, shown) + 1)
     ways = [comb(own, count) * comb(other, shown - count) for count in counts]
     every = comb(own + other, shown)
-    return np.array([way / every for way in ways])  # whole numbers first: of many pictures no float holds them
+    return np.array(
+        [way / every for way in ways]
+    )  # whole numbers first: of many pictures no float holds them
