@@ -26,9 +26,11 @@ class Server(asyncio.Protocol):
     """Answers every request at once; requests are short and come one at a time on a connection."""
 
     def connection_made(self, transport: Any) -> None:
+        """Begin a conversation."""
         self.transport, self.held = transport, b""
 
     def data_received(self, data: bytes) -> None:
+        """Answer each request that is whole."""
         self.held += data
         while (end := self.held.find(b"\r\n\r\n")) >= 0:
             head = self.held[:end].lower()
