@@ -181,7 +181,8 @@ TARGETS: dict[str, Target] = {
     "conceptual captions": Target(read_conceptual_captions, "cc.tsv", [b"a man\thttp://x.test/1.jpg\n"]),
     "captions csv": Target(caption_tables.read_captions, "c.csv", [b"image,caption\n1,a man\n"]),
     "people csv": Target(caption_tables.read_people, "p.csv", [b"image,axis,group,assigned_by\n1,gender,female,annotators\n"]),
-    "boxes csv": Target(caption_tables.read_boxes, "b.csv", [b"image,object,left,top,width,height,image_width,image_height\n1,man,0,0,2,2,9,9\n"]),
+    "boxes csv": Target(
+        caption_tables.read_boxes, "b.csv", [b"image,object,left,top,width,height,image_width,image_height\n1,man,0,0,2,2,9,9\n"]),
     "pictures csv": Target(read_person_table, "i.csv", [b"image_id,person,gender\n1,a,female\n"]),
     "reviews csv": Target(read_reviews, "r.csv", [b"reviewer,question,item,judgment,note\na,typology,man,Person,\n"]),
     "tags csv": Target(
