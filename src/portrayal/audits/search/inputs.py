@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,11 @@ def open_collection(study: Study) -> Collection:
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
     check_system_names(system.name for system in study.systems)
-    collection = open_collection(study)
+    return stimuli_of(open_collection(study))
+
+
+def stimuli_of(collection: Collection) -> pl.DataFrame:
+    """Return a collection's queries as stimuli."""
     if not collection.queries:
         raise PortrayalError(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) "
@@ -72,10 +77,16 @@ def stimuli(study: Study) -> pl.DataFrame:
 
 def inputs(study: Study) -> Mapping[str, Any]:
     """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
-    collection = open_collection(study)
-    history = _history(collection, study.settings)
-    kept = _keep(study, history, collection)
-    shown = example(collection, history, next(iter(kept_spaces(kept).values())), study.settings)
+    return inputs_of(open_collection(study), study.settings, partial(_spaces, study))
+
+
+def inputs_of(
+    collection: Collection, settings: SearchSettings, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
+) -> Mapping[str, Any]:
+    """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens for the words it is given."""
+    history = _history(collection, settings)
+    kept = _keep(settings, history, collection, spaces)
+    shown = example(collection, history, next(iter(kept_spaces(kept).values())), settings)
     return {**kept, **({"example": shown} if shown else {})}
 
 
@@ -83,7 +94,8 @@ def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
     """Read as `inputs` does, of the listed and the relevant documents only: a big collection is not held."""
     collection = open_collection(study)
     relevant = (doc for query in collection.queries for doc in collection.relevant(query))
-    return _keep(study, _history(collection, study.settings, {*listed, *relevant}), collection)
+    history = _history(collection, study.settings, {*listed, *relevant})
+    return _keep(study.settings, history, collection, partial(_spaces, study))
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
@@ -121,7 +133,7 @@ def wanted_words(history: History, settings: SearchSettings) -> set[str]:
     checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
     extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
     found = {*history.bags.words, *asked, *poles, *checked, *extra}
-    return found | {word.lower() for word in found}
+    return {*found, *map(str.lower, found)}
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
@@ -130,13 +142,16 @@ def mentions(settings: SearchSettings) -> dict[str, set[str]]:
         return without_shared(settings.mentions)
     if not settings.about_gender:
         return {}
+    return dict(_shipped_mentions(settings.poles, settings.names_percent))
+
+
+@lru_cache(maxsize=4)
+def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[str]]:
+    """Return the entities of Appendix B, and census names at least as common as this."""
     entities = read_lexicon("gendered_entities")
-    common = pl.col("percent").cast(pl.Float64) >= settings.names_percent
-    names = read_lexicon("census_names").filter(common)
+    names = read_lexicon("census_names").filter(pl.col("percent").cast(pl.Float64) >= percent)
     taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
-    found = without_shared(
-        {group: set(names.filter(group=group)["name"]) - taken for group in settings.poles}
-    )
+    found = without_shared({group: set(names.filter(group=group)["name"]) - taken for group in groups})
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in found.items()}
 
 
@@ -171,11 +186,20 @@ def example(
     return [query, words(text)]
 
 
-def _keep(study: Study, history: History, collection: Collection) -> dict[str, Any]:
+def _keep(
+    settings: SearchSettings,
+    history: History,
+    collection: Collection,
+    spaces: Callable[[set[str]], Mapping[str, WordSpace]],
+) -> dict[str, Any]:
     """Return the tables of the history, and the vectors of every word that may be scored."""
-    wanted = wanted_words(history, study.settings)
-    spaces = {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
-    return {**keep_history(history, collection.queries), **keep_spaces(spaces, wanted)}
+    wanted = wanted_words(history, settings)
+    return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted)}
+
+
+def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
+    """Open the study's measuring vectors."""
+    return {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
 
 
 def _history(collection: Collection, settings: SearchSettings, only: Container[str] | None = None) -> History:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import polars as pl
 
 from portrayal.audits.search.measures.history import (
     History,
+    lay_out,
     lists_of,
     random_lists,
-    score_many,
+    score_laid,
 )
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
@@ -89,8 +91,14 @@ class ScoredRuns:
 
     def cut(self, system: str) -> dict[str, list[str]]:
         """Return a system's lists, or the perfect system's, cut at K."""
-        lists = perfect_lists(self.history) if system == PERFECT else lists_of(self.runs[system])
-        return self.history.cut(lists)
+        return self._cuts[system]
+
+    @cached_property
+    def _cuts(self) -> dict[str, dict[str, list[str]]]:
+        lists = {PERFECT: perfect_lists(self.history)} | {
+            name: lists_of(run) for name, run in self.runs.items()
+        }
+        return {name: self.history.cut(found) for name, found in lists.items()}
 
 
 def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
@@ -104,7 +112,7 @@ def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
         name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
-    tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
+    tables = _scored(history, runs, rulers, evidence.seed)
     first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
     answered = {name: _answered(evidence.responses, name) for name in first}
@@ -174,9 +182,9 @@ def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
 
 
 def _scored(
-    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], ruler: Ruler, seed: int
-) -> dict[str, pl.DataFrame]:
-    """Score all lists at once; a query's list score is the mean over repeats."""
+    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], rulers: Mapping[str, Ruler], seed: int
+) -> dict[str, dict[str, pl.DataFrame]]:
+    """Score all lists with every ruler; a query's list score is the mean over repeats."""
     lists: dict[tuple[str, int], tuple[Any, bool]] = {
         key: (lists_of(run), False) for key, run in runs.items()
     }
@@ -184,8 +192,14 @@ def _scored(
         (PERFECT, 0): (perfect_lists(history), True),
         (RANDOM, 0): (random_lists(history, seed), False),
     }
+    laid = lay_out(history, lists)
+    return {name: _merged(score_laid(laid, ruler.scores)) for name, ruler in rulers.items()}
+
+
+def _merged(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
-    for (name, _), table in score_many(history, lists, ruler.scores).items():
+    for (name, _), table in tables.items():
         merged.setdefault(name, []).append(table)
     return {name: _mean(parts) for name, parts in merged.items()}
 
