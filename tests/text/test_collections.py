@@ -275,8 +275,7 @@ def test_a_run_is_written_and_read_without_loss(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 1 1.0 x\n", "query 'q1' has rank 1 twice"),
-        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d1 2 1.0 x\n", "query 'q1' has document 'd1' twice"),
+        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 1 2.0 x\n", "every score is 2, and query 'q1' has rank 1 twice"),
         ("q1 Q0 d1 1 high x\n", "the score of 'd1' for query 'q1' is 'high'"),
         ("q1 Q0 d1 1 nan x\n", "the score of 'd1' for query 'q1' is 'nan'"),
         ("q1 Q0 d1 first 2.0 x\n", "is 'first'. Expected a whole number"),
@@ -290,6 +289,15 @@ def test_faults_of_a_run(tmp_path: Path, text: str, message: str) -> None:
         read_run(tmp_path / "x.run")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_scores_decide_the_order_of_a_run_and_ranks_where_it_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("q1 Q0 d1 1 0.5 x\nq1 Q0 d2 1 0.7 x\nq1 Q0 d3 1 0.7 x\n")  # one rank for all
+    assert read_run(path)["doc"].to_list() == ["d3", "d2", "d1"]
+    assert read_run(path)["rank"].to_list() == [1, 2, 3]
+    path.write_text("q1 Q0 d1 2 0 x\nq1 Q0 d2 3 0 x\nq1 Q0 d3 1 0 x\n")  # no scores
+    assert read_run(path)["doc"].to_list() == ["d3", "d1", "d2"]
 
 
 def test_unknown_documents_and_queries_are_named() -> None:

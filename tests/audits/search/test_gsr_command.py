@@ -153,7 +153,10 @@ def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
     [
         ("q0 Q0 ghost 1 1.0 t\n", "names 1 documents the collection does not have \\(first: 'ghost'\\)"),
         ("q9 Q0 nurse-man 1 1.0 t\n", "names 1 queries the collection does not have \\(first: 'q9'\\)"),
-        ("q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 0.5 t\n", "has rank 1 twice"),
+        (
+            "q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 1.0 t\n",
+            "every score is 1, and query 'q0' has rank 1 twice",
+        ),
         ("", "has no results"),
     ],
 )

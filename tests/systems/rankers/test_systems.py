@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import portrayal
 from portrayal.cli import rank_command
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Question, System
+from portrayal.systems.base import CallFailed, Question, System
 from portrayal.systems.rankers.base import Ranker, rank
 from portrayal.systems.rankers.references import Perfect, Random
 from portrayal.systems.rankers.registry import RANKERS, Searchable, make_ranker
@@ -88,6 +88,13 @@ def test_a_run_file_is_a_system(tmp_path: Path) -> None:
     assert second == []  # no line for q2: the run returned nothing
     with pytest.raises(PortrayalError, match="no run file at"):
         open_system(SystemSettings(name="s", use="run:none.run"), tmp_path, "ranker")
+
+
+def test_a_run_file_without_an_order_fails_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q1 Q0 d2 1 0 t\nq1 Q0 d1 1 0 t\n")
+    system = open_system(SystemSettings(name="s", use="run:x.run"), tmp_path, "ranker")
+    with pytest.raises(CallFailed, match="every score is 0, and query 'q1' has rank 1 twice"):
+        ask(system)
 
 
 def test_a_python_function_is_a_ranker(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def make_history(
     index = build_index(kept, stop=left_out)
     bags = Bags(index.documents, index.words, index.matrix)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
-    return History(queries, bags, collection.qrels, cutoff, discount, inflected)
+    return History(queries, bags, collection.levels(), cutoff, discount, inflected)
 
 
 def _kept(collection: Collection, only: Container[str]) -> Iterator[Document]:

@@ -54,6 +54,10 @@ class Collection:
         judged = self.qrels.get(query, {})
         return {document: gains.get(document, level) for document, level in judged.items() if level > 0}
 
+    def levels(self) -> Qrels:
+        """Return the judgments with the gain of each relevant document in place of its code."""
+        return {query: {**judged, **self.relevant(query)} for query, judged in self.qrels.items()}
+
     def judged(self) -> list[str]:
         """Return the queries that have at least one judgment, in the order of the queries."""
         return [query for query in self.queries if query in self.qrels]

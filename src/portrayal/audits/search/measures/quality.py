@@ -1,7 +1,8 @@
 """How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
 
-Documents are ordered by score, whatever their rank column says; equal scores by document id, descending.
-Documents nobody judged are not relevant. The gain of nDCG is the relevance level itself, negative levels gain 0.
+Documents are ordered by rank. Of a run file `read_run` has made the ranks from its scores, as trec_eval does; other answers are
+ranked as they were answered, for quality as for GSR. Documents nobody judged are not relevant. The gain of nDCG is the
+relevance level itself, negative levels gain 0.
 
 References
 ----------
@@ -20,8 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.groups import paired_t
-from portrayal.tables import check, finite
+from portrayal.tables import check
 
 Array = NDArray[np.float64]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
@@ -58,7 +58,7 @@ def quality(
     Parameters
     ----------
     run
-        A table with columns `query`, `doc` and `score`.
+        A table with columns `query`, `doc` and `rank`.
     qrels
         Query to document to relevance.
     measures
@@ -78,8 +78,8 @@ def quality(
         out.
     """
     functions = {name: _function(name) for name in measures}
-    frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    ranked = frame.sort("score", "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
+    frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
+    ranked = frame.sort("rank").group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
@@ -114,36 +114,3 @@ def _function(name: str) -> Callable[..., float]:
 
 def _discounted(gains: Array) -> float:
     return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())
-
-
-def compare_quality(
-    before: pl.DataFrame, after: pl.DataFrame, measures: tuple[str, ...] = ("map", "ndcg_cut_100", "P_10")
-) -> pl.DataFrame:
-    """Compare two variants of a ranker query by query, as in Table 3 of the paper.
-
-    Parameters
-    ----------
-    before, after
-        What `quality` gave for each.
-    measures
-        Which of their columns to compare.
-
-    Returns
-    -------
-    DataFrame
-        One row per measure: `measure`, `before`, `after`, `difference` (after minus before), `change_percent`, `low`
-        and `high` (95%), two-sided `p` of the paired t-test, `n` queries in both, `n_missing` in only one.
-    """
-    both = before.join(after, on="query", suffix="_after")
-    if both.is_empty():
-        raise PortrayalError("the two runs have no query in common. Compare variants on the same queries.")
-    missing = len(before) + len(after) - 2 * len(both)
-    rows = []
-    for name in measures:
-        first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
-        found, mean = paired_t(second - first), float(first.mean())
-        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": found.value}
-        percent = {"change_percent": 100 * found.value / mean if mean else None}
-        tested = {column: finite(getattr(found, column)) for column in ("low", "high", "p", "n")}
-        rows.append({**means, **percent, **tested, "n_missing": missing})
-    return pl.DataFrame(rows, infer_schema_length=None)
