@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal import gsr_of_run
+from portrayal import gsr_of_run, rank_collection
 from portrayal.audits.search import gsr_of_run as gsr_of_run_module
+from portrayal.audits.search.gsr_of_run import responses_of
 from portrayal.audits.search.histories import measuring_stop_words
+from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.runs.audit import Evidence
+from portrayal.runs.measuring import measure_evidence
+from portrayal.runs.study_file import make_study
 from portrayal.text import wordnet
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
@@ -289,3 +294,23 @@ def test_vectors_may_lie_in_another_folder(collection, run, tmp_path):
     found = gsr_of_run(collection, run, vectors=str(tmp_path / "own" / "ruler.txt"))
     assert found["vectors"] == "ruler.txt"
     assert found["gsr"] == pytest.approx(gsr_of_run(collection, run)["gsr"], abs=1e-6)
+
+
+def test_judged_documents_that_are_not_there_are_said_everywhere(collection, run, tmp_path):
+    with (collection / "qrels.tsv").open("a") as file:
+        file.write("q0\t0\tghost\t1\n")
+    says = "judged documents are not in the collection 'collection', 1 of them relevant (first: 'ghost')."
+    assert gsr_of_run(collection, run)["notes"][0].endswith(says)
+    _, lines = rank_collection(collection, "bm25", out=tmp_path / "b.run")
+    assert lines[0].endswith(says)
+    study = make_study(
+        {
+            "name": "gaps",
+            "audit": "search",
+            "systems": [{"name": "engine", "use": f"run:{run}"}],
+            "search": {"collection": str(collection), "validate_direction": False, "variants": False},
+        }
+    )
+    shown = stimuli(study)
+    evidence = Evidence(shown, responses_of(study, shown), inputs(study), seed=0)
+    assert measure_evidence(study, evidence).warnings[0].endswith(says)

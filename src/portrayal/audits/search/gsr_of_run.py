@@ -74,7 +74,12 @@ def gsr_of_run(
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
     inputs = open_inputs(kept, study.settings)
     scored = score_runs(Evidence(shown, responses_of(study, shown), inputs, seed=seed), study.settings)
-    return {**_numbers(reinforcement(scored)), "vectors": scored.first.space.name}
+    numbers = _numbers(reinforcement(scored))
+    return {
+        **numbers,
+        "notes": [*inputs["gaps"], *numbers["notes"]],
+        "vectors": scored.first.space.name,
+    }
 
 
 def _study(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.collection import Collection, Document
+from portrayal.text.collections import Collection, RollCall
 from portrayal.text.tokens import stop_words, words
 
 
@@ -28,6 +28,7 @@ def make_history(
     discount: str = "definition",
     inflected: bool = True,
     stop: str = "snowball",
+    roll: RollCall | None = None,
 ) -> History:
     """Read a collection's documents once and return what runs on it are measured against.
 
@@ -41,6 +42,8 @@ def make_history(
         See `portrayal.audits.search.measures.History`.
     stop
         The stop list, of which gendered words are kept.
+    roll
+        Watches the documents go by.
     """
     from portrayal.text.index import build_index
 
@@ -48,13 +51,10 @@ def make_history(
         raise PortrayalError(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
         )
-    kept = collection.documents() if only is None else _kept(collection, only)
+    documents = collection.documents() if roll is None else roll.watch(collection.documents())
+    kept = documents if only is None else (document for document in documents if document[0] in only)
     left_out = measuring_stop_words(stop)
     index = build_index(kept, stop=left_out)
     bags = Bags(index.documents, index.words, index.matrix)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
     return History(queries, bags, collection.levels(), cutoff, discount, inflected)
-
-
-def _kept(collection: Collection, only: Container[str]) -> Iterator[Document]:
-    return (document for document in collection.documents() if document[0] in only)

@@ -22,7 +22,7 @@ from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
-from portrayal.text.collections import Collection, read_collection
+from portrayal.text.collections import Collection, RollCall, read_collection
 from portrayal.text.collections.synthetic import (
     GENERATED,
     PERSONS,
@@ -84,18 +84,21 @@ def inputs_of(
     collection: Collection, settings: SearchSettings, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
 ) -> Mapping[str, Any]:
     """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens for the words it is given."""
-    history = _history(collection, settings)
+    roll = RollCall(collection)
+    history = _history(collection, settings, roll)
     kept = _keep(settings, history, collection, spaces)
     shown = example(collection, history, next(iter(kept_spaces(kept).values())), settings)
-    return {**kept, **({"example": shown} if shown else {})}
+    return {**kept, **({"example": shown} if shown else {}), "gaps": roll.says()}
 
 
 def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
     """Read as `inputs` does, of the listed and the relevant documents only: a big collection is not held."""
     collection = open_collection(study)
     relevant = (doc for query in collection.queries for doc in collection.relevant(query))
-    history = _history(collection, study.settings, {*listed, *relevant})
-    return _keep(study.settings, history, collection, partial(_spaces, study))
+    roll = RollCall(collection)
+    history = _history(collection, study.settings, roll, {*listed, *relevant})
+    kept = _keep(study.settings, history, collection, partial(_spaces, study))
+    return {**kept, "gaps": roll.says()}
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
     dict
         `history`, `texts` (query to text), `spaces` (name to vectors), `pairs`, `mentions` (group to words),
         `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
-        relevant document, stop words).
+        relevant document, stop words), `gaps` (what the collection lacks, in lines).
     """
     history = kept_history(kept, settings)
     shown = kept.get("example")
@@ -118,6 +121,7 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
         "example": (*shown, measuring_stop_words(settings.stop)) if shown else None,
         "mentions": mentions(settings),
         "checks": checks(settings),
+        "gaps": kept.get("gaps", []),
     }
 
 
@@ -202,7 +206,9 @@ def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
     return {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
 
 
-def _history(collection: Collection, settings: SearchSettings, only: Container[str] | None = None) -> History:
+def _history(
+    collection: Collection, settings: SearchSettings, roll: RollCall, only: Container[str] | None = None
+) -> History:
     return make_history(
         collection,
         only,
@@ -210,4 +216,5 @@ def _history(collection: Collection, settings: SearchSettings, only: Container[s
         discount=settings.discount,
         inflected=settings.inflected,
         stop=settings.stop,
+        roll=roll,
     )

@@ -2,12 +2,14 @@
 
 from portrayal.text.collections.collection import Collection, collection_of, in_batches
 from portrayal.text.collections.readers import FORMS, read_collection
+from portrayal.text.collections.roll_call import RollCall
 from portrayal.text.collections.runs import check_run, read_run, run_table, without_result, write_run
 from portrayal.text.collections.trec import read_qrels, read_topics
 
 __all__ = [
     "FORMS",
     "Collection",
+    "RollCall",
     "check_run",
     "collection_of",
     "in_batches",

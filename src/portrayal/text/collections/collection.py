@@ -25,6 +25,7 @@ class Collection:
     queries: dict[str, str] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=dict)
     graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
+    sources: Mapping[str, int] = field(default_factory=dict)  # how ids begin, and how many such are published
 
     @property
     def gains(self) -> Qrels:

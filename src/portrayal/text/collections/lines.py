@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from portrayal.errors import PortrayalError
+from portrayal.text.collections.compressed import PACKED, open_packed
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -76,5 +77,7 @@ def plain_or_gz(path: Path) -> Path | None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    """Open for reading bytes, through gzip where the name ends in .gz."""
+    """Open for reading bytes, unpacked where the name ends in .gz, .z or .0z."""
+    if PACKED.search(path.name):
+        return open_packed(path)
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
