@@ -314,3 +314,28 @@ def test_judged_documents_that_are_not_there_are_said_everywhere(collection, run
     shown = stimuli(study)
     evidence = Evidence(shown, responses_of(study, shown), inputs(study), seed=0)
     assert measure_evidence(study, evidence).warnings[0].endswith(says)
+
+
+def test_every_setting_of_the_measure_is_an_option(collection, run, tmp_path, capsys):
+    (tmp_path / "own.txt").write_text("says\n")
+    options = [
+        "--stop",
+        str(tmp_path / "own.txt"),
+        "--direction",
+        "first",
+        "--no-inflected",
+        "--quality",
+        "P@1",
+    ]
+    with pytest.raises(SystemExit) as left:
+        main(["gsr", str(collection), "--run", str(run), *options, "--quality", "map"])
+    assert left.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    stop = str(tmp_path / "own.txt")
+    assert printed == gsr_of_run(
+        collection, run, stop=stop, direction="first", inflected=False, quality=["P@1", "map"]
+    )
+    assert printed["gsr"] != gsr_of_run(collection, run, direction="first", inflected=False)["gsr"]
+    assert printed["quality"] == {"P@1": 1.0, "map": 1.0}  # both documents of each query are relevant
+    with pytest.raises(PortrayalError, match="no measure 'nDGC@5'"):
+        gsr_of_run(collection, run, quality=["nDGC@5"])

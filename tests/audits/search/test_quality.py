@@ -80,6 +80,30 @@ def test_row_order_and_names_do_not_matter() -> None:
     assert quality(renamed, {"xq1": QRELS["q1"]})["map"].to_list() == quality(RUN, QRELS)["map"].to_list()
 
 
+@pytest.mark.parametrize(
+    ("theirs", "own"),
+    [
+        ("AP", "map"),
+        ("nDCG", "ndcg"),
+        ("nDCG@2", "ndcg_cut_2"),
+        ("P@2", "P_2"),
+        ("R@3", "recall_3"),
+        ("RR", "recip_rank"),
+    ],
+)
+def test_names_of_ir_measures_mean_the_same(theirs: str, own: str) -> None:
+    assert value(RUN, theirs) == value(RUN, own)
+
+
+def test_recall_reciprocal_rank_and_levels_by_hand() -> None:
+    assert value(RUN, "R@3") == pytest.approx(2 / 3)  # a and c of a, c, z
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR") == 1 / 2  # u, c, b, a
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR(rel=2)") == 1 / 4  # a alone has level 2
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR(rel=2)@3") == 0
+    assert value(RUN, "P(rel=2)@2") == 0.5
+    assert value(RUN, "AP(rel=2)") == 1.0
+
+
 @pytest.mark.parametrize("name", ["MAP", "P_", "P_0", "map_10", "ndcg10", "ndcg_cut_"])
 def test_unknown_measures_are_refused(name: str) -> None:
     with pytest.raises(PortrayalError, match="no measure"):

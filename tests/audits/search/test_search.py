@@ -363,3 +363,16 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     assert abs(perfect) < 0.02
     assert slopes["none"] > 2 * slopes["regular"] > 0
     assert slopes["none"] > 2 * slopes["strong"] > 0
+
+
+def test_quality_is_measured_by_the_names_a_study_gives():
+    run = reference_run(toy_collection(), "stereotypical")
+    made = study(variants=False, validate_direction=False, quality=["AP", "nDCG@10"], compare={"a": ["b"]})
+    measured = measure(made, responses({"a": run, "b": run}))
+    both, change = (measured.results.filter(measure=f"{name}") for name in ("nDCG@10", "nDCG@10_change"))
+    assert (both.height, change.height) == (2, 1)
+    assert measured.results.filter(measure="map").is_empty()
+    tables = {table.name: table.table for table in AUDIT.tables(measured, made.settings)}
+    assert set(tables["quality"]["measure"]) == {"AP", "nDCG@10", "AP_change", "nDCG@10_change"}
+    with pytest.raises(PortrayalError, match="no measure 'nDGC'"):
+        AUDIT.stimuli(study(quality=["nDGC"]))

@@ -17,14 +17,14 @@ from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.lists import query_scores
+from portrayal.audits.search.measures.quality import measure_named
 from portrayal.audits.search.measures.scored_runs import check_system_names
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
-from portrayal.text.collections import Collection, RollCall, read_collection
+from portrayal.text.collections import Collection, RollCall, is_path, read_collection
 from portrayal.text.collections.synthetic import (
-    GENERATED,
     PERSONS,
     Words,
     authors_words,
@@ -40,14 +40,16 @@ from portrayal.text.vector_sets import open_vectors
 
 
 def open_collection(study: Study) -> Collection:
-    """Open the study's collection: a generated one by name, else a path that starts at the study's folder."""
+    """Open the study's collection: a generated one or one of ir_datasets by name, else a path that starts at the study's folder."""
     name = study.settings.collection
-    return read_collection(name if name in GENERATED else Path(study.folder) / name)
+    return read_collection(Path(study.folder) / name if is_path(name) else name)
 
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
     check_system_names(system.name for system in study.systems)
+    for name in study.settings.quality:
+        measure_named(name)  # a misspelt one is told before anything is asked
     return stimuli_of(open_collection(study))
 
 
@@ -77,16 +79,16 @@ def stimuli_of(collection: Collection) -> pl.DataFrame:
 
 def inputs(study: Study) -> Mapping[str, Any]:
     """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
-    return inputs_of(open_collection(study), study.settings, partial(_spaces, study))
+    return inputs_of(open_collection(study), study, partial(_spaces, study))
 
 
 def inputs_of(
-    collection: Collection, settings: SearchSettings, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
+    collection: Collection, study: Study, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
 ) -> Mapping[str, Any]:
     """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens for the words it is given."""
-    roll = RollCall(collection)
-    history = _history(collection, settings, roll)
-    kept = _keep(settings, history, collection, spaces)
+    roll, settings = RollCall(collection), study.settings
+    history = _history(collection, study, roll)
+    kept = _keep(study, history, collection, spaces)
     shown = example(collection, history, next(iter(kept_spaces(kept).values())), settings)
     return {**kept, **({"example": shown} if shown else {}), "gaps": roll.says()}
 
@@ -96,8 +98,8 @@ def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
     collection = open_collection(study)
     relevant = (doc for query in collection.queries for doc in collection.relevant(query))
     roll = RollCall(collection)
-    history = _history(collection, study.settings, roll, {*listed, *relevant})
-    kept = _keep(study.settings, history, collection, partial(_spaces, study))
+    history = _history(collection, study, roll, {*listed, *relevant})
+    kept = _keep(study, history, collection, partial(_spaces, study))
     return {**kept, "gaps": roll.says()}
 
 
@@ -113,12 +115,14 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
     """
     history = kept_history(kept, settings)
     shown = kept.get("example")
+    # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
+    stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)
     return {
         "history": history,
         "texts": dict(kept["queries"].select("query", "text").iter_rows()),
         "spaces": kept_spaces(kept),
         "pairs": pole_pairs(settings),
-        "example": (*shown, measuring_stop_words(settings.stop)) if shown else None,
+        "example": (*shown, stop) if shown else None,
         "mentions": mentions(settings),
         "checks": checks(settings),
         "gaps": kept.get("gaps", []),
@@ -191,14 +195,15 @@ def example(
 
 
 def _keep(
-    settings: SearchSettings,
+    study: Study,
     history: History,
     collection: Collection,
     spaces: Callable[[set[str]], Mapping[str, WordSpace]],
 ) -> dict[str, Any]:
     """Return the tables of the history, and the vectors of every word that may be scored."""
-    wanted = wanted_words(history, settings)
-    return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted)}
+    wanted = wanted_words(history, study.settings)
+    stop = sorted(measuring_stop_words(study.settings.stop, study.folder))
+    return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted), "stop": stop}
 
 
 def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
@@ -207,14 +212,15 @@ def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
 
 
 def _history(
-    collection: Collection, settings: SearchSettings, roll: RollCall, only: Container[str] | None = None
+    collection: Collection, study: Study, roll: RollCall, only: Container[str] | None = None
 ) -> History:
+    settings = study.settings
     return make_history(
         collection,
         only,
         cutoff=settings.cutoff,
         discount=settings.discount,
         inflected=settings.inflected,
-        stop=settings.stop,
+        stop=measuring_stop_words(settings.stop, study.folder),
         roll=roll,
     )

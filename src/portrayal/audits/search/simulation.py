@@ -89,7 +89,7 @@ def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
     study, texts = make_study(STUDY), dict(_texts(phantoms))
     qrels = {query: {f"d{number}": 1 for number in docs} for query, docs in phantoms.relevant.items()}
     collection = collection_of(texts, _queries(phantoms), qrels, "collection")
-    kept = inputs_of(collection, study.settings, lambda wanted: _spaces())
+    kept = inputs_of(collection, study, lambda wanted: _spaces())
     return study, Evidence(stimuli_of(collection), _responses(phantoms), kept, seed=study.seed)
 
 
