@@ -339,3 +339,27 @@ def test_every_setting_of_the_measure_is_an_option(collection, run, tmp_path, ca
     assert printed["quality"] == {"P@1": 1.0, "map": 1.0}  # both documents of each query are relevant
     with pytest.raises(PortrayalError, match="no measure 'nDGC@5'"):
         gsr_of_run(collection, run, quality=["nDGC@5"])
+
+
+def test_vectors_that_lack_pairs_and_words_say_so(collection, run, tmp_path):
+    space = open_vectors("glove")
+    pairs = list(read_lexicon("gender_pairs").iter_rows())
+    words = [*(word for pair in pairs[:6] for word in pair), *QUERIES, "woman", "man"]
+    lines = [
+        f"{word} {' '.join(map(str, space.matrix[space.row(word)].tolist()))}"
+        for word in dict.fromkeys(words)
+    ]
+    for kept, says in (
+        (lines, "know 100%"),
+        ([line for line in lines if not line.startswith("nurse ")], "know 83%"),
+    ):
+        (tmp_path / "few.txt").write_text("\n".join(kept))
+        found = gsr_of_run(collection, run, vectors=str(tmp_path / "few.txt"))
+        lost = next(note for note in found["notes"] if "defining pairs: " in note)
+        assert lost.startswith("The word vectors ") and " lack 4 of 10 defining pairs: " in lost
+        assert found["coverage"]["defining pairs"] == 0.6
+        share = found["coverage"]["words of the queries"]
+        assert says == f"know {round(100 * share)}%"
+        # "says" has no vector: of the documents' words under 80% are known, which is the least that is measured with
+        assert found["notes"][0].startswith("not measurable: the word vectors")
+        assert "of the words of the documents, and 80% is the least" in found["notes"][0]

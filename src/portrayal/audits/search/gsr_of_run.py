@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.inputs import inputs_of_listed, open_inputs, stimuli
+from portrayal.audits.search.measures.coverage import coverage, faults, known_words
 from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.audits.search.measures.reinforcement import reinforcement
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, score_runs
@@ -69,7 +70,8 @@ def gsr_of_run(
     dict
         `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `perfect` (GSR of the perfect system), `difference`
         and `ratio` (against the perfect system, over the queries both can be measured on), `relative` (the ratio less
-        1), `vectors`, `notes`, and `unused` (queries that could not be used, with the reason); with `quality` the mean over judged
+        1), `vectors`, `coverage` (the share of the defining pairs and of the words of queries and documents that they have),
+        `notes`, and `unused` (queries that could not be used, with the reason); with `quality` the mean over judged
         queries of each measure. None where there is no number.
 
     Examples
@@ -102,10 +104,21 @@ def gsr_of_run(
     numbers = _numbers(reinforcement(scored))
     return {
         **numbers,
-        "notes": [*inputs["gaps"], *numbers["notes"]],
+        "notes": [*inputs["gaps"], *_ruler_notes(scored), *numbers["notes"]],
+        "coverage": {
+            part: some / whole
+            for part, (some, whole) in known_words(scored.first, scored.history).items()
+            if whole
+        },
         "vectors": scored.first.space.name,
         **_quality(scored, quality),
     }
+
+
+def _ruler_notes(scored: ScoredRuns) -> list[str]:
+    """Say what the vectors lack, and first that they cannot measure this collection where they lack too much."""
+    unfit = [f"not measurable: {reason}" for reason in faults([scored.first], scored.history).values()]
+    return [*unfit, *coverage(scored).warnings]
 
 
 def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
