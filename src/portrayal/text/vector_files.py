@@ -20,22 +20,26 @@ import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.tables import reads
 
 Words = Collection[str] | None
 Vectors = dict[str, np.ndarray]
 Pairs = Iterator[tuple[str, np.ndarray]]
+READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 FIRST_ROOM = 10_000  # rows, where nobody says which words are wanted
 CHUNK = 4 * 1024 * 1024  # bytes of a binary file held at a time
 LONGEST_WORD = 10_000
 WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
 
 
+@reads("word vectors")
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
     """Read a vector file.
 
@@ -64,6 +68,7 @@ def read_vectors(path: Path | str, words: Words = None, format: str | None = Non
     return vectors
 
 
+@reads("word vectors")
 def read_matrix(path: Path | str, words: Words = None) -> tuple[list[str], np.ndarray]:
     """Read a vector file as its words and a row of single precision for each; of the vectors nothing is held twice."""
     rows: dict[str, int] = {}
@@ -198,7 +203,10 @@ def _is_number(text: bytes) -> bool:
 
 
 def _npz(path: Path, wanted: frozenset[str] | None) -> Pairs:
-    with np.load(path, allow_pickle=False) as arrays:
+    with (
+        path.open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
+    ):  # numpy leaves a damaged file open
         words, vectors = _named(arrays.files, WORDS), _named(arrays.files, VECTORS)
         if words and vectors:
             mapped = _mapped(path, f"{vectors}.npy")
@@ -211,22 +219,22 @@ def _npz(path: Path, wanted: frozenset[str] | None) -> Pairs:
 
 
 def _mapped(path: Path, member: str) -> np.ndarray | None:
-    """Map an array of an npz file into memory; None where it is packed, so that it must be read whole."""
+    """Map an array of an npz file into memory; None where it is packed or damaged, so that it must be read whole."""
     with ZipFile(path) as files, path.open("rb") as file:
         about = files.getinfo(member)
-        if about.compress_type != ZIP_STORED:
-            return None
         file.seek(
             about.header_offset + 26
-        )  # the lengths of the name and of the extra field, which follow the header
+        )  # the lengths of the name and of what follows it, before the array
         name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
         file.seek(about.header_offset + 30 + name + extra)
-        version = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = read(file)
-        return np.memmap(path, dtype, "r", file.tell(), shape, "F" if fortran else "C")
+        if about.compress_type != ZIP_STORED:
+            return None
+        try:
+            read = READ_HEADER[np.lib.format.read_magic(file)]
+            shape, fortran, dtype = read(file)
+            return np.memmap(path, dtype, "r", file.tell(), shape, "F" if fortran else "C")
+        except (ValueError, KeyError, TokenError):  # said by whoever reads it whole
+            return None
 
 
 def _safetensors(path: Path, wanted: frozenset[str] | None) -> Pairs:

@@ -19,6 +19,7 @@ import polars as pl
 from portrayal.audits.search.gsr_of_run import responses_of
 from portrayal.audits.search.inputs import inputs, inputs_of, stimuli, stimuli_of
 from portrayal.audits.search.phantoms import Phantoms, world
+from portrayal.audits.search.power import power
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
 from portrayal.runs.study import Study
@@ -106,6 +107,14 @@ def _responses(phantoms: Phantoms) -> pl.DataFrame:
     return check_responses(
         table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker"
     ).sort("system", "stimulus", "repeat", maintain_order=True)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape a slope and the power that `portrayal plan` states for it."""
+    return {
+        shape: (slope, power(SHAPES[shape].questions, len(SYSTEMS), slope))
+        for shape, slope in (("demo", 0.1), ("small", 0.3))
+    }
 
 
 def _write(phantoms: Phantoms, folder: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from pathlib import Path
 from typing import IO
 
@@ -30,16 +31,14 @@ LITERALS = [bytes([value]) for value in range(256)]
 def open_packed(path: Path) -> IO[bytes]:
     """Open a file of such a name for reading; its first bytes say how it is packed."""
     raw = path.read_bytes()
-    if raw[:2] == GZIP:
-        return io.BytesIO(gzip.decompress(raw))
-    if raw[:2] != COMPRESS:
+    if raw[:2] not in (GZIP, COMPRESS):
         raise PortrayalError(
             f"{path} is not packed by compress or gzip as its name says. Fetch it again, or rename it."
         )
     try:
-        return io.BytesIO(unpack(raw))
-    except ValueError as error:
-        raise PortrayalError(f"{path} is not a whole compress file ({error}). Fetch it again.") from None
+        return io.BytesIO(gzip.decompress(raw) if raw[:2] == GZIP else unpack(raw))
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise PortrayalError(f"{path} is not a whole packed file ({error}). Fetch it again.") from None
 
 
 def unpack(raw: bytes) -> bytes:

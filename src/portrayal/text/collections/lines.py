@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -33,7 +34,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise PortrayalError(
             f"{path} line {number} is not UTF-8. Convert the file (iconv -f latin1 -t utf-8) and try again."
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise PortrayalError(
             f"{path} is not a whole gzip file ({error}). Fetch or compress it again."
         ) from None
