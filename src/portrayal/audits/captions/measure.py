@@ -46,9 +46,10 @@ def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
     human: pl.DataFrame | None = evidence.inputs.get("human")
     if human is None:
         return stages
+    options = options_of(evidence.inputs, settings, evidence.seed)
     with parsing_bar("human captions") as progress:
         return stages.with_system(
-            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress)
+            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress, options)
         )
 
 
@@ -56,11 +57,11 @@ def _one_system(
     system: str, part: pl.DataFrame, base: Stages, evidence: Evidence, settings: CaptionsSettings
 ) -> tuple[SystemResult, Stages]:
     captions = system_captions(part)
+    options = options_of(evidence.inputs, settings, evidence.seed)
     with parsing_bar(system) as progress:
         stages = base.with_system(
-            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress)
+            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress, options)
         )
-    options = options_of(evidence.inputs, settings, evidence.seed)
     found = measure_system(stages, system, options, settings.techniques, evidence.reviews)
     return found, stages
 

@@ -61,16 +61,25 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
 
 def _identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     listed = options.word_list("identity").select("term", "axis", "group", "part")
-    objects = stages.at(stage, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
-    nouns = objects.join(listed.filter(pl.col("part") == "n"), on="term")
+    objects = stages.at(stage, "object")
+    nouns = identity_nouns(objects, options)
     # An adjective used as a noun ('a female') is an identity term as well.
     bare = objects.filter(pl.col("word").is_in(options.word_list("identity_nouns")["term"].to_list()))
-    bare = bare.join(listed.filter(pl.col("part") == "a"), on="term")
+    bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
     adjectives = identity_adjectives(stages, stage, options)
     columns = ["image", "caption", "axis", "group", "term"]
     return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
         maintain_order=True
     )
+
+
+def identity_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return objects with term, axis and group, where the whole noun or its head is on the list: `old trans woman` is both."""
+    listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
+    head = objects.with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
+    several = listed.filter(pl.col("term").str.contains(" "))
+    whole = objects.with_columns(pl.col("word").alias("term")).join(several, on="term")
+    return pl.concat([head.join(listed, on="term"), whole.select(*head.columns, "axis", "group")])
 
 
 def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:

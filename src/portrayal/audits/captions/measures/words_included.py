@@ -32,6 +32,7 @@ from portrayal.audits.captions.measures.outcome import (
 )
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
+from portrayal.audits.captions.measures.self_identification import identity_nouns
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.report.words import number
 
@@ -128,9 +129,7 @@ def groups_of_truth(stages: Stages, truth: str, options: Options) -> pl.DataFram
     inside = list(stages.covered(truth))
     if len(stages.people):
         return stages.people.filter(pl.col("image").is_in(inside)).select("image", "axis", "group")
-    words = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
-    said = stages.at(truth, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
-    return said.join(words, on="term").select("image", "axis", "group").unique()
+    return identity_nouns(stages.at(truth, "object"), options).select("image", "axis", "group").unique()
 
 
 def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFrame:
