@@ -95,7 +95,7 @@ def rows_of(outcome, measure: str, **columns) -> list[dict]:
 def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
     table = stages(
         {
-            HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man"]},
+            HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man", ("man", "tall")]},
             SYSTEM_CAPTIONS: {
                 "1": ["person", "apple", "animal", "knife"],
                 "2": ["man", "genius", ("man", "happy")],

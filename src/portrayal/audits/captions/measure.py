@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -42,7 +43,7 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
 
 
 def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
-    stages = stages_of(evidence.inputs)
+    stages = replace(stages_of(evidence.inputs), chosen=settings.truth)
     human: pl.DataFrame | None = evidence.inputs.get("human")
     if human is None:
         return stages

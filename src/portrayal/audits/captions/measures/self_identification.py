@@ -20,23 +20,31 @@ from portrayal.audits.captions.measures.outcome import (
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import (
+    HUMAN_CAPTIONS,
+    HUMAN_LABELS,
+    LABELS,
+    SYSTEM_CAPTIONS,
+    Stages,
+)
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"
+UNNAMED = "the labels name no identity of anybody, so nothing tells which terms were imposed"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return by axis of identity the share of captions with people that impose a term, and the cases."""
-    reference = next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
+    reference = stages.chosen or next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
     if reference is None or not stages.has(SYSTEM_CAPTIONS):
         return Outcome(missing=TECHNIQUE.missing)
     said = identity_terms(stages, SYSTEM_CAPTIONS, options)
     known = identity_terms(stages, reference, options).select("image", "axis").unique()
-    imposed = said.join(known, on=["image", "axis"], how="anti")
+    judged = _judged_axes(reference, known, options)
+    imposed = said.join(known, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
     both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
     rows = []
-    for axis in (ANY, *sorted(options.word_list("identity")["axis"].unique())):
+    for axis in (ANY, *judged) if judged else ():
         hits = imposed if axis == ANY else imposed.filter(pl.col("axis") == axis)
         values = {i: v for i, v in shares(stages, SYSTEM_CAPTIONS, hits).items() if i in both}
         quantity = ANY if axis == ANY else f"{axis} term imposed"
@@ -49,7 +57,13 @@ def measure(stages: Stages, options: Options) -> Outcome:
             rows += count_tests(
                 TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER
             )
-    return Outcome(rows, cases_table(_cases(imposed)))
+    return Outcome(rows, cases_table(_cases(imposed)), missing="" if rows else UNNAMED)
+
+
+def _judged_axes(reference: str, known: pl.DataFrame, options: Options) -> list[str]:
+    """Return the axes a reference could have named: labels that name nobody's age say nothing of whose age may be named."""
+    axes = known["axis"] if reference in LABELS else options.word_list("identity")["axis"]
+    return sorted(axes.unique())
 
 
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:

@@ -64,7 +64,15 @@ def measure(stages: Stages, options: Options) -> Outcome:
             TECHNIQUE, TEST, KEPT, truth, by_stage, sorted(stages.covered(truth)), options.tolerance,
             bound=UPPER, subject=named,
         )  # fmt: skip
-    return Outcome(rows, cases_table(cases), {"overlaps": tables}, "" if rows else TECHNIQUE.missing)
+    missing = _unlabelled(stages) if rows else TECHNIQUE.missing
+    return Outcome(rows, cases_table(cases), {"overlaps": tables}, missing)
+
+
+def _unlabelled(stages: Stages) -> str:
+    """Say which kinds the truth has nowhere: what is said of them cannot be wrong."""
+    truth = str(stages.truth())
+    kinds = [f"{kind}s" for kind in ("attribute", "relation") if not stages.judges(truth, kind)]
+    return f"the {truth} have no {' and no '.join(kinds)}, so none is judged" if kinds else ""
 
 
 def _pairs(stages: Stages) -> list[tuple[str, str]]:
