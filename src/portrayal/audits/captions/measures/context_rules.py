@@ -109,7 +109,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
             values = _of_people(rule, stages, shares(stages, stage, found[rule.name]))
             by_rule[rule.name][stage] = values
             rows.append(_rule_row(rule, stages, stage, values))
-            cases += word_cases(TECHNIQUE, found[rule.name], stage, f"{rule.name} ({rule.stand_in})")
+            reason = f"{rule.name} ({rule.stand_in})"
+            cases += word_cases(TECHNIQUE, QUANTITY, found[rule.name], stage, reason, rule.name)
         rows += [_left_out_row(rule, stages, stage) for rule in skipped]
         rows += _any_rows(stages, stage, found, skipped)
         left_out += [_left_out(rule, stage) for rule in skipped]

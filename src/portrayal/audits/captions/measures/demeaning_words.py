@@ -35,6 +35,7 @@ from portrayal.text.harm_lists import mask, synsets_of
 
 QUANTITY = "demeaning word"
 TEST = "demeaning_word"
+_UPPER = f"{QUANTITY}, {UPPER}"
 ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
 
 
@@ -115,7 +116,7 @@ def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
     for r in found.iter_rows(named=True):
         words = " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part)
         reason = reasons[r[ESTIMATE] + r[LOWER]]
-        cases.append(TECHNIQUE.case(stage, r["image"], r["caption"], reason, words, score=r["score"]))
+        cases.append(TECHNIQUE.case(_UPPER, stage, r["image"], r["caption"], reason, words, score=r["score"]))
     return cases
 
 

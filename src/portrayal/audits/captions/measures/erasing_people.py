@@ -156,5 +156,5 @@ def lost_cases(technique: Technique, stage: str, table: pl.DataFrame, most: floa
         "image", "caption", "word", "group", "fate"
     ).iter_rows():
         score = most if fate == REPLACED else most - 0.5
-        cases.append(technique.case(stage, image, number, f"'{word}' is {fate}", word, group, score))
+        cases.append(technique.case(fate, stage, image, number, f"'{word}' is {fate}", word, group, score))
     return cases

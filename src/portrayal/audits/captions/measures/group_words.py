@@ -82,7 +82,7 @@ def _cases(described: pl.DataFrame, stage: str) -> list[dict]:
     wrong = described.filter(pl.col("outcome") == WRONG)
     reason = "annotated {}, described with words of another group"
     return [
-        TECHNIQUE.case(stage, image, number, reason.format(group), group=group)
+        TECHNIQUE.case(WRONG, stage, image, number, reason.format(group), group=group)
         for image, number, group in wrong.select("image", "caption", "group").iter_rows()
     ]
 

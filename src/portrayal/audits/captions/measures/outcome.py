@@ -50,10 +50,12 @@ ROWS = {
     "reason": pl.String,
     "note": pl.String,
 }
-# A case somebody should read. `sampled` marks a random draw: only judgments of those speak for all cases.
+# A case somebody should read: of which quantity, and of which narrower one where it is of two.
 CASES = {
     "technique": pl.String,
     "stage": pl.String,
+    "quantity": pl.String,
+    "within": pl.String,
     "image": pl.String,
     "caption": pl.Int64,
     "tuple": pl.String,
@@ -90,6 +92,7 @@ class Technique:
 
     def case(
         self,
+        quantity: str,
         stage: str,
         image: str,
         caption: int,
@@ -97,9 +100,14 @@ class Technique:
         words: str = "",
         group: str | None = None,
         score: float = 1.0,
+        within: str | None = None,
     ) -> dict[str, Any]:
-        """Return a case for somebody to read; `words` is what the caption says, `score` ranks cases."""
+        """Return a case for somebody to read; `words` is what the caption says, `score` ranks cases.
+
+        People judge it as a case of `quantity`, and of the narrower quantity `within` where there is one.
+        """
         place = {"technique": self.key, "stage": stage, "image": image, "caption": caption}
+        place |= {"quantity": quantity, "within": within}
         return {**place, "tuple": words, "reason": reason, "group": group, "score": score}
 
 
@@ -349,9 +357,19 @@ def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 
-def word_cases(technique: Technique, said: pl.DataFrame, stage: str, reason: str) -> list[dict[str, Any]]:
-    """Return one case for each word of `said` (image, caption, word); `{word}` in the reason stands for it."""
+def word_cases(
+    technique: Technique, quantity: str, said: pl.DataFrame, stage: str, reason: str, within: str = "{word}"
+) -> list[dict[str, Any]]:
+    """Return one case for each word of `said` (image, caption, word); `{word}` in reason and `within` stands for it."""
     return [
-        technique.case(stage, image, number, reason.replace("{word}", word), word)
+        technique.case(
+            quantity,
+            stage,
+            image,
+            number,
+            reason.replace("{word}", word),
+            word,
+            within=within.replace("{word}", word),
+        )
         for image, number, word in said.select("image", "caption", "word").iter_rows()
     ]

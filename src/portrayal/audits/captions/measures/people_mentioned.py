@@ -121,7 +121,12 @@ def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
     mentioned = set(people_mentioned(stages, stage).iter_rows())
     return [
         TECHNIQUE.case(
-            stage, image, number, "a person is depicted and not mentioned", score=areas.get(image, 0.0)
+            QUANTITY,
+            stage,
+            image,
+            number,
+            "a person is depicted and not mentioned",
+            score=areas.get(image, 0.0),
         )
         for image, number in caption_numbers(stages, stage)
         if image in values and (image, number) not in mentioned

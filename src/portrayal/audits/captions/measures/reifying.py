@@ -227,7 +227,7 @@ def measure_markedness(stages: Stages, options: Options) -> Outcome:
                 note="technique of this project", overall=False, axes=[axis],
             )  # fmt: skip
             cases += [
-                MARKED.case(stage, image, number, f"{named} is named", term, group)
+                MARKED.case(f"{named} named", stage, image, number, f"{named} is named", term, group)
                 for image, number, term, group in hits.select("image", "caption", "term", "group").iter_rows()
             ]
         rows += difference_tests(

@@ -112,7 +112,14 @@ def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.Data
 def _cases(imposed: pl.DataFrame) -> list[dict]:
     return [
         TECHNIQUE.case(
-            SYSTEM_CAPTIONS, image, number, f"'{term}' names {axis}; no reference caption does", term, group
+            ANY,
+            SYSTEM_CAPTIONS,
+            image,
+            number,
+            f"'{term}' names {axis}; no reference caption does",
+            term,
+            group,
+            within=f"{axis} term imposed",
         )
         for image, number, axis, group, term in imposed.iter_rows()
     ]

@@ -179,7 +179,12 @@ def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
         words = " | ".join(part for part in (r["subject"], r["word"], r["object"]) if part)
         covariance = f"covariance {number(r['covariance'])}"
         reason = f"{r['scenario']}; most correlated with {r['group']} ({covariance})"
-        cases.append(TECHNIQUE.case(stage, r["image"], r["caption"], reason, words, r["group"], r["rate"]))
+        within = KEPT if r["covariance"] > CLEAR * r["error"] else None
+        cases.append(
+            TECHNIQUE.case(
+                ABOVE, stage, r["image"], r["caption"], reason, words, r["group"], r["rate"], within
+            )
+        )
     return cases
 
 
