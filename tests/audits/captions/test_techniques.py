@@ -607,19 +607,6 @@ def test_absent_words_score_half_a_point_less_than_replaced_ones() -> None:
     assert [(case["image"], case["score"]) for case in cases] == [("nurse", 3.0), ("guard", 2.5)]
 
 
-def test_the_p_of_looks_by_hand() -> None:
-    # Area .7, permuted areas .5 with spread .1: z = 2 / sqrt(1 + 1/199) = 1.994994. With skewness -.6 one sixth of it times
-    # (z^2 - 1) is taken off: z + .1 * 2.980 = 2.293; at four spreads z^2 is held at nine.
-    z = 2 / np.sqrt(1 + 1 / 199)
-    for area, skewness, expected in (
-        (0.7, 0.0, z),
-        (0.7, -0.6, z + 0.1 * (z**2 - 1)),
-        (0.9, -0.6, 2 * z + 0.1 * 8),
-    ):
-        chance = reifying.Chance(0.5, 0.1, skewness, 0.0)
-        assert reifying._p(area, chance) == pytest.approx(stats.t.sf(expected, 198))
-
-
 def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:
     # The dog is in five human captions and in four of the system's: five are needed, and both say it of the same images.
     people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]

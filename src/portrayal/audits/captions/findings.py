@@ -118,9 +118,9 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "turned": True,
     },
     reifying.LOOKS_TEST: {
-        "positive": "uses the term for people annotated {group} in some surroundings more than in others: what else is in the picture"
-        " predicts it",
-        "asks": "uses a group's term in some surroundings more than in others",
+        "positive": "uses the term for people annotated {group} by their looks: what they wear and how they look predicts it,"
+        " '{subject}' the surest",
+        "asks": "uses a group's term by people's looks",
         "where": "{group}",
         "figure": "area under the curve",
     },

@@ -29,7 +29,7 @@ SHOWN = {
         "Tuples that differ most between groups",
         "Shares of captions that mention a person; the p is Holm-corrected over the tuples of a kind, not over the study.",
     ),
-    "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
+    "looks": ("What goes with the group term", "Log odds of the term for each feature of appearance."),
     "overlaps": ("How the scenarios of wrong inclusions overlap", "A case is counted once, in this order."),
 }
 
