@@ -45,6 +45,7 @@ NAMES = {
     "identity_term_imposed": "identity terms imposed",
     "correlated_word_included": "words that go with a group included wrongly",
     "artifacts_lost": "a group's things not recognised",
+    "systems_difference": "two systems on the same images",
 }
 
 

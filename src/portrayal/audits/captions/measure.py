@@ -30,7 +30,7 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     ]
     faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
     absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
-    rows = all_rows(one for one, _ in found)
+    rows = all_rows([one for one, _ in found], base, evidence.seed)
     tables = {
         "rows": rows,
         "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),

@@ -19,6 +19,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     count_tests,
     word_cases,
 )
@@ -50,7 +51,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
         TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages),
         bound=UPPER,
     )  # fmt: skip
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+    against = compared(TECHNIQUE, QUANTITY, None, by_stage, bound=UPPER)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
 
 
 TECHNIQUE = Technique(

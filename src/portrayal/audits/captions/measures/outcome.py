@@ -29,7 +29,18 @@ WRITTEN_BY = {SYSTEM_CAPTIONS: SYSTEM_CAPTIONS, HUMAN_SAME: HUMAN_CAPTIONS}
 PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 
 # What a row is about, beside its groups: columns of the Results table.
-FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "share_of", "bound")
+FACETS = (
+    "harm",
+    "technique",
+    "quantity",
+    "stage",
+    "truth",
+    "axis",
+    "subject",
+    "against",
+    "share_of",
+    "bound",
+)
 ROWS = {
     **dict.fromkeys(FACETS, pl.String),
     "measure": pl.String,  # the test, or the quantity where nothing is tested
@@ -66,13 +77,26 @@ CASES = {
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What systems are compared by: a quantity in the system captions, with each image's share."""
+
+    technique: Technique
+    quantity: str
+    truth: str | None
+    values: Mapping[str, float]
+    axis: str | None = None  # where the quantity has a meaning on this axis only
+    bound: str = ESTIMATE
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """Rows, cases, and further tables by name: those of one name have the same columns."""
+    """Rows, cases, further tables by name (those of one name have the same columns), and what systems are compared by."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     cases: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CASES))
     tables: Mapping[str, Sequence[pl.DataFrame]] = field(default_factory=dict)
     missing: str = ""  # why nothing could be measured, where a stage is absent
+    compared: Sequence[Compared] = ()
 
 
 @dataclass(frozen=True)
@@ -329,6 +353,18 @@ def beside(values: Mapping[str, Mapping[str, float]]) -> list[tuple[str, Mapping
         return []
     human = {image: share for image, share in values.get(HUMAN_CAPTIONS, {}).items() if image in system}
     return [(SYSTEM_CAPTIONS, system), *([(HUMAN_SAME, human)] if human.keys() == system.keys() else [])]
+
+
+def compared(
+    technique: Technique,
+    quantity: str,
+    truth: str | None,
+    values: Mapping[str, Mapping[str, float]],
+    **columns: Any,
+) -> list[Compared]:
+    """Return what systems are compared by, from values by stage: nothing where the system has none."""
+    own = values.get(SYSTEM_CAPTIONS)
+    return [Compared(technique, quantity, truth, own, **columns)] if own else []
 
 
 def _of_axis(stages: Stages, axis: str) -> dict[str, list[str]]:

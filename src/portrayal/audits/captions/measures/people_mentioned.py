@@ -22,6 +22,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     difference_tests,
 )
 from portrayal.audits.captions.measures.people import caption_numbers, is_person, people_mentioned, shares
@@ -62,7 +63,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
         TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown,
         note=lambda stage: _note(stages, stage, truth, options),
     )  # fmt: skip
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+    against = compared(TECHNIQUE, QUANTITY, truth, by_stage)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
 
 
 def shown_people(stages: Stages, truth: str, least: float) -> set[str]:

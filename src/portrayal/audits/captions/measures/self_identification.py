@@ -17,6 +17,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
@@ -43,7 +44,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
     judged = _judged_axes(reference, known, options)
     imposed = said.join(known, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
     both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
-    rows = []
+    rows, against = [], []
     for axis in (ANY, *judged) if judged else ():
         hits = imposed if axis == ANY else imposed.filter(pl.col("axis") == axis)
         values = {i: v for i, v in shares(stages, SYSTEM_CAPTIONS, hits).items() if i in both}
@@ -54,10 +55,11 @@ def measure(stages: Stages, options: Options) -> Outcome:
         )  # fmt: skip
         if axis == ANY:
             told = {SYSTEM_CAPTIONS: values}
+            against = compared(TECHNIQUE, ANY, reference, told, bound=UPPER)
             rows += count_tests(
                 TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER
             )
-    return Outcome(rows, cases_table(_cases(imposed)), missing="" if rows else UNNAMED)
+    return Outcome(rows, cases_table(_cases(imposed)), missing="" if rows else UNNAMED, compared=against)
 
 
 def _judged_axes(reference: str, known: pl.DataFrame, options: Options) -> list[str]:

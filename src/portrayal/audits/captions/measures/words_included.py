@@ -28,6 +28,7 @@ from portrayal.audits.captions.measures.outcome import (
     at_stage,
     by_group,
     cases_table,
+    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import shares
@@ -65,7 +66,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
             bound=UPPER, subject=named,
         )  # fmt: skip
     missing = _unlabelled(stages) if rows else TECHNIQUE.missing
-    return Outcome(rows, cases_table(cases), {"overlaps": tables}, missing)
+    against = compared(TECHNIQUE, KEPT, stages.truth(), by_stage, bound=UPPER)
+    return Outcome(rows, cases_table(cases), {"overlaps": tables}, missing, against)
 
 
 def _unlabelled(stages: Stages) -> str:
