@@ -30,6 +30,7 @@ from portrayal.audits.captions.measures import (
 from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.rules import rules_text
 from portrayal.audits.captions.measures.scenarios import scenarios
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import (
@@ -285,7 +286,7 @@ def test_a_human_is_a_person_and_no_animal() -> None:
 
 
 def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_could_tell() -> None:
-    people = [("1", "skin", "darker", "annotators")]
+    people = [("1", "skin", "darker", "annotators"), ("1", "gender", "male", "annotators")]
     captions = {"1": ["man", "rifle"]}
     weapon = "a weapon wrongly mentioned with a Black person"
     for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
@@ -302,6 +303,30 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
     )
     assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
     assert rows_of(both, context_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+
+
+def test_where_nobody_is_annotated_the_human_captions_say_whom_a_rule_is_about() -> None:
+    # Conceptual Captions, section 4.2.3: in 1 and 2 the human captions speak of women, and in 2 say girl themselves; 3 shows
+    # a Black man whom the system calls a boy, 4 a man of whom nobody says more.
+    human = {"1": ["woman"], "2": ["girl"], "3": ["man", ("man", "black")], "4": ["man"]}
+    system = {"1": ["girl"], "2": ["girl"], "3": ["boy"], "4": ["boy", "monkey"]}
+    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}), OPTIONS)
+    tests = {row["subject"]: row for row in rows_of(outcome, context_rules.TEST, stage=SYSTEM_CAPTIONS)}
+    girls, boys = tests["women called girls"], tests["Black men called boys"]
+    assert (girls["value"], girls["n"], girls["truth"]) == (0.5, 2, HUMAN_CAPTIONS)
+    assert (boys["value"], boys["n"], boys["truth"]) == (1.0, 1, HUMAN_CAPTIONS)
+    assert girls["note"].startswith("nobody is annotated")
+    assert tests[ANIMALS]["value"] == 0  # nobody is said to be Black in 4
+    assert sorted(outcome.cases["image"]) == ["1", "3"]
+    assert not [row for row in outcome.rows if row["stage"] == HUMAN_CAPTIONS]  # they tell who is meant
+
+
+def test_an_axis_that_is_annotated_is_not_read_off_the_captions() -> None:
+    people = [(i, "gender", "female", "annotators") for i in "12"]
+    human, system = {"1": ["girl"], "2": ["man"]}, {"1": ["girl"], "2": ["girl"]}
+    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS)
+    row = rows_of(outcome, context_rules.TEST, subject="women called girls", stage=SYSTEM_CAPTIONS)[0]
+    assert (row["value"], row["n"], row["truth"]) == (1.0, 2, None)
 
 
 def test_diversity_stands_beside_every_demeaning_count() -> None:
@@ -322,16 +347,16 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     )
     people = [("1", "age", "old", "annotators")]
     table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
-    outcome = context_rules.measure(table, Options(rules=context_rules.rules_text(path)))
+    outcome = context_rules.measure(table, Options(rules=rules_text(path)))
     assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
     path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
     with pytest.raises(PortrayalError, match="stand_in"):
-        context_rules.rules_text(path)
+        rules_text(path)
     path.write_text(
         '[[rules]]\nname = "x"\nabout = [{axis = "a", groups = ["b"]}]\nunder = ["nope.n.01"]\nstand_in = "y"'
     )
     with pytest.raises(PortrayalError, match="no synset 'nope.n.01'"):
-        context_rules.rules_text(path)
+        rules_text(path)
 
 
 def test_identity_adjectives_used_as_nouns() -> None:

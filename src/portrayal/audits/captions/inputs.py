@@ -20,8 +20,8 @@ from portrayal.audits.captions.datasets import (
     visual_genome,
     zhao,
 )
-from portrayal.audits.captions.measures.context_rules import rules_text
 from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.rules import rules_text
 from portrayal.audits.captions.measures.stages import (
     FAULTS,
     HUMAN_LABELS,

@@ -34,7 +34,7 @@ from portrayal.audits.captions.measures.outcome import (
     unanswered,
 )
 from portrayal.audits.captions.measures.people import people_mentioned, shares
-from portrayal.audits.captions.measures.self_identification import identity_terms
+from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
@@ -52,8 +52,6 @@ CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
 WITH_PERSON = "captions that mention a person"
 _ALL = {name: pl.col(name) for name in ("look", "log odds", "images")}
-# The axis of identity terms that an annotated axis is named by.
-NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
 
 
 def measure_looks(stages: Stages, options: Options) -> Outcome:

@@ -31,6 +31,8 @@ from portrayal.audits.captions.measures.stages import (
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"
+# The axis of identity terms that an annotated axis is named by.
+NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
 UNNAMED = "the labels name no identity of anybody, so nothing tells which terms were imposed"
 
 
