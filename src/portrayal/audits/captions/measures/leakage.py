@@ -162,7 +162,8 @@ def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
 
 
 def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
-    return texts[int(rng.integers(len(texts)))]
+    # One number is drawn whatever the length, so that a caption recorded twice changes nothing else.
+    return texts[int(rng.random() * len(texts))]
 
 
 def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
