@@ -8,7 +8,7 @@ import pytest
 from portrayal.audits.captions.calibration.planted import OPTIONS, planted
 from portrayal.audits.captions.measures import words_included
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.lexicon_change import compare, words_changed
+from portrayal.audits.captions.measures.lexicon_change import compare
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
@@ -155,8 +155,6 @@ def test_a_lexicon_change_shows_what_it_does(tmp_path) -> None:
     assert row["value"][0] > 0.3
     assert row["value_changed"][0] == 0.0
     assert row["change"][0] == -row["value"][0]
-    assert ("removed", "s****") in words_changed("demeaning", path).rows()
-    assert ("removed", "silly") in words_changed("demeaning", path, show=True).rows()
 
 
 def test_a_list_without_a_column_is_refused(tmp_path) -> None:

@@ -16,6 +16,8 @@ from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAP
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.runs.audit import Evidence, Measured
 
+EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, that the report shows
+
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     """Parse the captions of every system and run every technique its stages allow.
@@ -39,6 +41,7 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     tables |= _further([one for one, _ in found])
     cases = [one.reviews for one, _ in found]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
+    tables |= {} if reviews is None else {"cases": _examples(reviews)}
     return Measured(as_results(rows), tables, _warnings(tables), reviews)
 
 
@@ -98,6 +101,14 @@ def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
             ]
             joined.setdefault(name, []).extend(of_system)
     return {name: pl.concat(parts) for name, parts in joined.items() if parts}
+
+
+def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
+    """Return the first cases of each system and technique, for the report: the others are in the reviews."""
+    own = reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS)
+    first = own.group_by("system", "technique", "within", maintain_order=True).head(EXAMPLES)
+    shown = first.group_by("system", "technique", maintain_order=True).head(2 * EXAMPLES)
+    return shown.select("system", "technique", "image", "caption", "tuple", "reason")
 
 
 def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:

@@ -21,6 +21,10 @@ SHOWN = {
         "Captions and boxes that are not as they should be",
         "Counted and named; the first image of each.",
     ),
+    "cases": (
+        "Cases to read",
+        "Captions that may do harm, the first of each technique. These and many more are in reviews.csv of the run, to be judged there.",
+    ),
     "objects": (
         "Objects correctly mentioned",
         "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
