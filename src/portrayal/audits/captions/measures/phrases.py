@@ -70,7 +70,7 @@ def read_together(graph: SceneGraph, text: str, phrases: Phrases) -> SceneGraph:
 def _said(terms: Iterable[str], text: str) -> list[str]:
     pattern = _pattern(tuple(terms))
     found = {_GAP.sub(" ", match.group(1)) for match in pattern.finditer(text)} if pattern else set()
-    return [term for term in terms if _GAP.sub(" ", term) in found]
+    return [term for term in terms if _GAP.sub(" ", term) in found] if found else []
 
 
 @lru_cache(maxsize=16)
