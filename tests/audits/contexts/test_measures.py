@@ -183,10 +183,11 @@ def test_missing_answers_are_counted_never_scored():
 
     _, rows = measured(*audit(flaky, crowd()), mixed=False)
     row = rows("inferred_count", "F1", inferred="feminine")
-    assert (row["value"], row["n"], row["n_missing"]) == (10, 10, 2)
+    # Of twelve one failed, which is missing; one said nothing, which is an answer without a gender.
+    assert (row["value"], row["n"], row["n_missing"]) == (10, 11, 1)
     assert "1 failed" in row["note"]
-    assert "1 empty" in row["note"]
-    assert rows("distance", "F1", group=None)["n_missing"] == 2
+    assert rows("inferred_count", "F1", inferred="neutral")["value"] == 1
+    assert rows("distance", "F1", group=None)["n_missing"] == 2  # no tags, no direction
 
 
 def test_conditional_recognition_by_hand():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE
+from portrayal.audits.contexts.measures.pictures import BASELINE, SAID
 
 DIFFERENCES = "differences"  # of a row: each person's difference, for the tests that flip whole people
 
@@ -50,7 +50,7 @@ def places_of(pictures: pl.DataFrame) -> list[str]:
 
 
 def missing_note(pictures: pl.DataFrame) -> tuple[int, str]:
-    """Return how many pictures have no usable answer, and how they break down."""
-    lost = pictures.filter((pl.col("status") != "answered") | (pl.col("tags") == 0))
+    """Return how many pictures have no answer, and how they break down."""
+    lost = pictures.filter(~SAID)
     kinds = lost["status"].value_counts(sort=True).rows()
     return lost.height, ", ".join(f"{count} {status}" for status, count in kinds)

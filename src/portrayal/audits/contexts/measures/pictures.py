@@ -18,13 +18,14 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.counting import count_clusters
 from portrayal.errors import PortrayalError
-from portrayal.tables import STIMULI
+from portrayal.tables import ANSWERED, STIMULI
 from portrayal.text.typology import find, normalise
 
 SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 BASELINE = "baseline"
 NEUTRAL = "neutral"
 KEYS = ("system", "stimulus", "repeat")
+SAID = pl.col("status").is_in(ANSWERED)
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def describe_pictures(
 
 
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
-    """Keep the pictures with a usable answer: answered, with at least one tag."""
-    return pictures.filter((pl.col("status") == "answered") & (pl.col("tags") > 0))
+    """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
+    return pictures.filter(SAID)
 
 
 def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
@@ -178,10 +179,10 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
 
 
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """Return the proportion of each picture's tags in each of the named clusters."""
-    return pictures.select(map(column, names)).to_numpy() / np.maximum(
-        pictures["tags"].to_numpy()[:, None], 1
-    )
+    """Return the proportion of each picture's tags in each of the named clusters; NaN where there is no tag to share out."""
+    counts = pictures.select(map(column, names)).to_numpy().astype(float)
+    tags = pictures["tags"].to_numpy()[:, None]
+    return np.divide(counts, tags, out=np.full(counts.shape, np.nan), where=tags > 0)
 
 
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
