@@ -19,7 +19,8 @@ import polars as pl
 from portrayal.audits.contexts.measures.counting import count_clusters
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, STIMULI
-from portrayal.text.typology import find, normalise
+from portrayal.text.tag_spelling import normalise
+from portrayal.text.typology import clusters_of, read_tags
 
 SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 BASELINE = "baseline"
@@ -32,7 +33,9 @@ SAID = pl.col("status").is_in(ANSWERED)
 class Membership:
     """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
 
-    tags: pl.DataFrame  # tag (as answered), entry (as found; null when unknown)
+    tags: (
+        pl.DataFrame
+    )  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
     clusters: tuple[str, ...]
     contexts: tuple[str, ...]
     member: np.ndarray  # tags x (clusters + contexts), booleans
@@ -41,17 +44,23 @@ class Membership:
 def membership(tags: Sequence[str], typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
     """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
     normal = {tag: normalise(tag) for tag in tags}
-    known = set(typology["tag"]) | set(context_tags["tag"])
-    entries = find(set(normal.values()), known)
+    known = clusters_of(typology)
+    read = read_tags(set(normal.values()), known, set(context_tags["tag"]))
     columns = _members(typology, context_tags)
     contexts = tuple(context_tags["context"].unique().sort())
     clusters = tuple(name for name in columns if name not in contexts)
-    found = [entries.get(normal[tag]) for tag in tags]
-    member = np.array(
-        [[entry in columns[name] for name in (*clusters, *contexts)] for entry in found], dtype=bool
+    entries = [read.get(normal[tag], ()) for tag in tags]
+    wanted = [columns[name] for name in (*clusters, *contexts)]
+    member = np.array([[not inside.isdisjoint(entry) for inside in wanted] for entry in entries], dtype=bool)
+    table = pl.DataFrame(
+        {
+            "tag": list(tags),
+            "known": [bool(entry) for entry in entries],
+            "placed": [any(one in known for one in entry) for entry in entries],
+        },
+        schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
     )
-    table = pl.DataFrame({"tag": list(tags), "entry": found}, schema={"tag": pl.String, "entry": pl.String})
-    return Membership(table, clusters, contexts, member.reshape(len(found), len(columns)))
+    return Membership(table, clusters, contexts, member.reshape(len(entries), len(columns)))
 
 
 def describe_pictures(
@@ -88,7 +97,7 @@ def describe_pictures(
         "row"
     ].to_numpy()
     codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
-    member = np.hstack([lookup.member, lookup.tags["entry"].is_not_null().to_numpy()[:, None]])
+    member = np.hstack([lookup.member, lookup.tags["known"].to_numpy()[:, None]])
     counts = count_clusters(
         codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
     )
@@ -105,10 +114,10 @@ def usable(pictures: pl.DataFrame) -> pl.DataFrame:
 
 
 def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
-    """Return the tags no list holds, most frequent first: tag, rows, systems."""
+    """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
     tagged = responses.filter(pl.col("tag").is_not_null())
     distinct = tagged["tag"].unique().sort().to_list()
-    unknown = membership(distinct, typology, context_tags).tags.filter(pl.col("entry").is_null())["tag"]
+    unknown = membership(distinct, typology, context_tags).tags.filter(~pl.col("placed"))["tag"]
     return (
         tagged.filter(pl.col("tag").is_in(unknown.implode()))
         .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
