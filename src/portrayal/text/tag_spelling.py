@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
-
 PLURALS = {"feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", "leaves": "leaf", "knives": "knife", "shelves": "shelf",
            "wolves": "wolf", "calves": "calf", "loaves": "loaf", "scarves": "scarf", "halves": "half", "oxen": "ox",
            "potatoes": "potato", "tomatoes": "tomato", "mangoes": "mango", "buses": "bus"}  # fmt: skip
@@ -44,7 +43,7 @@ def spellings(tag: str) -> Iterable[str]:
         ("xes", "x"),
         ("s", ""),
     ):
-        if plain.endswith(ending) and not plain.endswith("ss") and len(plain) > len(ending) + 2:
+        if plain.endswith(ending) and not plain.endswith("ss") and len(plain) > len(ending) + 1:
             yield plain.removesuffix(ending) + singular
             break
 
