@@ -51,7 +51,7 @@ STANDS_FOR = {"feminine": "woman", "masculine": "man"}
 # Words that end like a gendered form and are none; "freshman" is said of everybody.
 NO_FORMS = frozenset({"human", "german", "roman", "ottoman", "talisman", "caiman", "cayman", "shaman", "norman", "freshman",
                       "dolman", "toman", "hetman", "specimen", "acumen", "regimen", "semen", "abdomen", "cyclamen", "stamen",
-                      "snowman", "batman", "superman", "gingerbread_man", "cowboy_boot", "tomboy", "low_boy", "lowboy", "highboy"})  # fmt: skip
+                      "snowman", "batman", "superman", "tomboy", "lowboy", "highboy"})  # fmt: skip
 
 
 def gender_of_form(word: str) -> str:

@@ -151,7 +151,7 @@ def test_the_family_is_corrected_and_every_row_names_its_coverage(composed):
 def test_charts_sentences_tables_and_contact_sheet(composed):
     _, measured = composed
     charts = {chart.name: chart for chart in AUDIT.charts(measured, AUDIT.settings.model_construct())}
-    assert {"tradeoff", "inferred_change", "contact_sheet"} <= set(charts)
+    assert {"places", "tradeoff", "inferred_change", "contact_sheet"} <= set(charts)
     assert charts["contact_sheet"].png.startswith(b"\x89PNG")
     assert "<svg" in to_svg(change_chart(measured.results, "phantom", "Wedding Dress Shop"))
     assert tradeoff_table(measured.results).columns[:4] == ["system", "f1", "congruence", "neutral"]
@@ -167,6 +167,7 @@ def test_charts_sentences_tables_and_contact_sheet(composed):
     assert [table.name for table in AUDIT.tables(measured, AUDIT.settings.model_construct())] == [
         "tradeoff",
         "unknown_tags",
+        "coverage",
     ]
 
 

@@ -167,7 +167,7 @@ def test_places_never_recognised_are_na_not_zero():
     )
     assert any(
         "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
-        for text in warnings_of(found, [], ["gender"])
+        for text in warnings_of(found, {}, ["gender"])
     )
 
 
@@ -228,7 +228,8 @@ def test_small_cells_are_na_with_their_reason():
     assert rows("distance", "F1", group="male, B")["value"] is None
     assert "NA: 2 people, fewer than 3" in rows("distance", "F1", group="male, B")["note"]
     assert any(
-        "male, B" in text for text in warnings_of(found, [("x", "x.png is empty")], ["gender", "race"])
+        "male, B" in text
+        for text in warnings_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
     )
     interaction = rows("distance_anova", "F1", factor="gender x race")
     assert interaction["p"] is None

@@ -11,56 +11,19 @@ neutral), `recognised`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.membership import Membership, membership
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, STIMULI
-from portrayal.text.tag_spelling import normalise
-from portrayal.text.typology import clusters_of, read_tags
 
-SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 BASELINE = "baseline"
 NEUTRAL = "neutral"
 KEYS = ("system", "stimulus", "repeat")
 SAID = pl.col("status").is_in(ANSWERED)
-
-
-@dataclass(frozen=True)
-class Membership:
-    """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
-
-    tags: (
-        pl.DataFrame
-    )  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
-    clusters: tuple[str, ...]
-    contexts: tuple[str, ...]
-    member: np.ndarray  # tags x (clusters + contexts), booleans
-
-
-def membership(tags: Sequence[str], typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
-    """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
-    normal = {tag: normalise(tag) for tag in tags}
-    known = clusters_of(typology)
-    read = read_tags(set(normal.values()), known, set(context_tags["tag"]))
-    columns = _members(typology, context_tags)
-    contexts = tuple(context_tags["context"].unique().sort())
-    clusters = tuple(name for name in columns if name not in contexts)
-    entries = [read.get(normal[tag], ()) for tag in tags]
-    wanted = [columns[name] for name in (*clusters, *contexts)]
-    member = np.array([[not inside.isdisjoint(entry) for inside in wanted] for entry in entries], dtype=bool)
-    table = pl.DataFrame(
-        {
-            "tag": list(tags),
-            "known": [bool(entry) for entry in entries],
-            "placed": [any(one in known for one in entry) for entry in entries],
-        },
-        schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
-    )
-    return Membership(table, clusters, contexts, member.reshape(len(entries), len(columns)))
 
 
 def describe_pictures(
@@ -92,7 +55,7 @@ def describe_pictures(
     )
     tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
     distinct = tagged["tag"].unique().sort()
-    lookup = membership(distinct.to_list(), typology, context_tags)
+    lookup = membership(distinct, typology, context_tags)
     rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")[
         "row"
     ].to_numpy()
@@ -111,33 +74,6 @@ def describe_pictures(
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
     """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
     return pictures.filter(SAID)
-
-
-def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
-    """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
-    tagged = responses.filter(pl.col("tag").is_not_null())
-    distinct = tagged["tag"].unique().sort().to_list()
-    unknown = membership(distinct, typology, context_tags).tags.filter(~pl.col("placed"))["tag"]
-    return (
-        tagged.filter(pl.col("tag").is_in(unknown.implode()))
-        .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
-        .group_by("tag")
-        .agg(pl.len().alias("rows"), pl.col("system").unique().sort().str.join(", ").alias("systems"))
-        .sort("rows", "tag", descending=[True, False])
-    )
-
-
-def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
-    """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
-    columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
-    for level in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
-            level, maintain_order=True
-        ):
-            columns.setdefault(str(name), set()).update(part["tag"])
-    for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
-        columns[str(name)] = set(part["tag"])
-    return columns
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
