@@ -487,7 +487,7 @@ def answered_pictures(people="abcdefgh", background="b"):
 
 
 def independent(answered):
-    sides = [answered["inferred"] == name for name in ("feminine", "masculine")]
+    sides = [answered["inferred"].to_numpy() == name for name in ("feminine", "masculine")]
     return independence(answered, people_of(answered), *sides)
 
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.counting import count_clusters
 from portrayal.audits.contexts.measures.membership import Membership, membership
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, STIMULI
 
@@ -71,6 +72,7 @@ def describe_pictures(
     return _judge(described, lookup, genders).drop("row")
 
 
+@shared
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
     """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
     return pictures.filter(SAID)
@@ -123,6 +125,7 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
     )
 
 
+@shared
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
     """Return the proportion of each picture's tags in each of the named clusters; NaN where there is no tag to share out."""
     counts = pictures.select(map(column, names)).to_numpy().astype(float)
@@ -130,6 +133,7 @@ def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
     return np.divide(counts, tags, out=np.full(counts.shape, np.nan), where=tags > 0)
 
 
+@shared
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """Return the pictures of each system, in order of first appearance."""
     return {str(name): part for (name,), part in pictures.group_by("system", maintain_order=True)}

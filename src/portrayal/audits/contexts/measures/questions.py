@@ -21,6 +21,7 @@ from portrayal.audits.contexts.measures.rq2_recognition import recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
+from portrayal.audits.contexts.measures.sharing import sharing
 from portrayal.tables import results
 
 # What a row is about, beside its system, measure and groups.
@@ -69,7 +70,8 @@ def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
 
 def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the Results, and each person's difference in the rows that test people together (row, unit, difference)."""
-    rows = list(_rows(pictures, design))
+    with sharing():
+        rows = list(_rows(pictures, design))
     apart = [(at, *one) for at, row in enumerate(rows) for one in row.pop(DIFFERENCES, {}).items()]
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     return (

@@ -18,6 +18,7 @@ from portrayal.audits.contexts.measures.people import (
     positions,
 )
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import number, plural
 from portrayal.stats.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
@@ -81,6 +82,7 @@ def distances(
     return found
 
 
+@shared
 def levels_of(part: pl.DataFrame, people: np.ndarray, factors: Sequence[str]) -> dict[str, np.ndarray]:
     """Return each person's level of each factor; an empty string where it is not known."""
     known = part.filter(pl.col("person").is_not_null()).unique("person").sort("person")
