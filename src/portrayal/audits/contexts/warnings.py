@@ -37,7 +37,7 @@ def _enlarged(people: Sequence[str]) -> list[str]:
     if not people:
         return []
     return [
-        f"The heads of {listed(people)} are cut off by the edges of their own pictures. They are shown larger than the others, so"
+        f"The heads of {listed(list(people))} are cut off by the edges of their own pictures. They are shown larger than the others, so"
         " that the cut lies at the edge of the frame; what differs between them and others may be their size."
     ]
 
