@@ -8,7 +8,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test mutants calibrate lint benchmarks clean
+.PHONY: venv demo test soak fuzz mutants calibrate lint benchmarks clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/constraints.txt $(wildcard src/portrayal/parts/*.txt)
@@ -33,6 +33,16 @@ test: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 15
+
+# Recorder and ledger in simulated worlds full of faults; refreshes the table in docs/reliability.md.
+SEEDS ?= 1000
+soak: $(VENV)/.test
+	$(BIN)/python tests/faults/soak.py --seeds $(SEEDS) --page docs/reliability.md
+
+# Every reader of files and answers on damaged input.
+MINUTES ?= 10
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES)
 
 # 120 small wrong changes of the code, seed 0: how many do the tests notice? Half an hour on two cores; see scripts/mutants.py.
 mutants: $(VENV)/.test
