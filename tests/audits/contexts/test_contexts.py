@@ -298,4 +298,8 @@ def test_the_plan_says_what_could_be_found(composed):
 def test_the_demonstration_study_reads_and_names_both_systems():
     (path,) = AUDIT.demo
     names = [system.name for system in read_study(path).systems]
-    assert names == ["face reader (real)", "phantom with a planted stereotype (simulated)"]
+    assert names == [
+        "face reader (real)",
+        "ImageNet network (real)",
+        "phantom with a planted stereotype (simulated)",
+    ]
