@@ -55,7 +55,7 @@ def test_dictionaries_hold_the_examples_of_table_six(shared):
 
 def test_contexts_are_table_one(shared):
     printed = pl.read_csv(shared("published/contexts/contexts.csv"), infer_schema=False)
-    assert load_contexts().rows() == printed.rows()
+    assert load_contexts().rows() == printed.drop("median_score").rows()
 
 
 def test_normalisation_and_spellings():

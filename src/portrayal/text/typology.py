@@ -1,7 +1,7 @@
 """The typology of tags: which cluster a tag belongs to, and which place it speaks of.
 
 Tables, not code: `lexicons/typology.csv` (tag, super_cluster, sub_cluster, source), `lexicons/context_tags.csv` (context,
-tag, source) and `lexicons/contexts.csv` (context, name, stereotype, median_score). A tag may be in several clusters.
+tag, source) and `lexicons/contexts.csv` (context, name, stereotype). A tag may be in several clusters.
 """
 
 from __future__ import annotations
