@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +70,11 @@ class _Reader(pickle.Unpickler):
     """A reader of pickles that knows tensors, their storages and dicts, and refuses everything else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        known: dict[tuple[str, str], Callable[..., Any] | np.dtype[Any]] = {
+        known: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
             ("torch._utils", "_rebuild_tensor_v2"): lambda *given: given,
-            **{("torch", kind): dtype for kind, dtype in KINDS.items()},
         }
+        known |= {("torch", kind): dtype for kind, dtype in KINDS.items()}
         if (module, name) not in known:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}")
         return known[module, name]

@@ -57,8 +57,8 @@ def _session() -> Any:
 def network(weights: Weights) -> bytes:
     """Return the network in ONNX's form."""
     graph = Graph()
-    graph.tensor("zero", np.float32(0).reshape(()))
-    graph.tensor("six", np.float32(6).reshape(()))
+    graph.tensor("zero", np.zeros(()))
+    graph.tensor("six", np.full((), 6.0))
     found = _activated(graph, _convolved(graph, weights, "pixels", "_conv_stem", "_bn0", stride=2))
     stage, before = -1, 0
     for at in range(sum(name.endswith("_project_conv.weight") for name in weights)):
