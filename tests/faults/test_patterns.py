@@ -18,7 +18,7 @@ from portrayal.systems import chat, refusals
 from portrayal.systems.base import Refused, Unreadable
 from portrayal.systems.settings import without_secrets
 from portrayal.text import parsing
-from portrayal.text.typology import normalise, spellings
+from portrayal.text.tag_spelling import normalise, spellings
 
 SOURCE = Path(portrayal.__file__).parent
 SIZE = 100_000
@@ -148,7 +148,7 @@ def test_the_patterns_of_answers_are_among_them() -> None:
     for module in (
         "systems/refusals",
         "systems/chat",
-        "text/typology",
+        "text/tag_spelling",
         "text/tokens",
         "systems/settings",
         "edges/inert",

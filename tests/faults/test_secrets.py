@@ -259,7 +259,7 @@ def test_a_key_in_a_traceback_is_hidden_and_the_answers_are_named(tmp_path: Path
 
     monkeypatch.setattr(flow, "existing_run", broken)
     code, said = run(capfd, "measure", tmp_path)
-    assert code == 1
+    assert code == 70
     assert "ZeroDivisionError: with (withheld)" in said
     assert "Every answer that came is safe" in said
     assert KEY not in said

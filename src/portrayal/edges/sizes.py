@@ -84,6 +84,13 @@ def open_unpacked(path: Path, most: int = LARGEST_ARRAY) -> IO[bytes]:
     return io.BufferedReader(_Counted(gzip.open(path, "rb"), allowed))
 
 
+def unpacked_gzip(raw: bytes, most: int = LARGEST_TABLE) -> bytes:
+    """Unpack gzip bytes within a size."""
+    allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * len(raw)))
+    with io.BufferedReader(_Counted(gzip.GzipFile(fileobj=io.BytesIO(raw)), allowed)) as file:
+        return file.read()
+
+
 class TooLarge(PortrayalError, ValueError):
     """A file that unpacks to more than is read."""
 
@@ -157,13 +164,13 @@ def check_array(file: IO[bytes], size: int) -> None:
 
     import numpy as np
 
-    version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-        version
-    )
-    if read is None:
-        raise ValueError(f"an array of format {version} is not read")
-    shape, _, kind = read(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    try:
+        shape, _, kind = read[np.lib.format.read_magic(file)](file)
+    except (
+        Exception
+    ):  # numpy parses the header as Python, and raises what that happens to meet; reading it will say why
+        return
     if math.prod(shape) * kind.itemsize > size:
         raise TooLarge(f"an array of shape {shape} does not fit into its {size:,} bytes")
 

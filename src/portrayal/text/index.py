@@ -24,6 +24,7 @@ from portrayal.edges.folders import claim
 from portrayal.edges.writing import replacing, write_text
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
+from portrayal.text.stemming import stems
 from portrayal.text.tokens import Tokeniser, stop_words, words
 
 if TYPE_CHECKING:
@@ -46,11 +47,13 @@ class Index:
     counts: NDArray[np.int32]
     lengths: NDArray[np.int64]  # words of each document, stop words not counted
     stop: frozenset[str] = field(default_factory=frozenset)
+    stem: str = "none"  # how words were cut to stems, which then are the `words`
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Words to their ids; a query's stop words are not looked for."""
-        return {word: number for number, word in enumerate(self.words) if word not in self.stop}
+        """Words to their ids; a query's stop words are not looked for. A stem may look like one ("do" of "doing")."""
+        left_out = self.stop if self.stem == "none" else ()
+        return {word: number for number, word in enumerate(self.words) if word not in left_out}
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
@@ -84,7 +87,8 @@ class Index:
 
     def encode(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the text's known words, each once, and how often each occurs."""
-        known = [self.numbers[word] for word in words(text) if word in self.numbers]
+        asked = stems([word for word in words(text) if word not in self.stop], self.stem)
+        known = [self.numbers[word] for word in asked if word in self.numbers]
         ids, counts = np.unique(np.array(known, np.int64), return_counts=True)
         return ids, counts
 
@@ -118,6 +122,31 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
         names.extend(name for name, _ in batch)
     _check_names(names)
     return _join(names, tokeniser, blocks)
+
+
+def stemmed(index: Index, stemmer: str) -> Index:
+    """Return the index with words of the same stem counted as one; stop words were left out before."""
+    from scipy import sparse
+
+    kept = [number for number, word in enumerate(index.words) if word not in index.stop]
+    cut = stems([index.words[number] for number in kept], stemmer)
+    numbers = {stem: number for number, stem in enumerate(dict.fromkeys(cut))}
+    places = (kept, [numbers[stem] for stem in cut])
+    merge = sparse.coo_array(
+        (np.ones(len(kept), np.int32), places), shape=(len(index.words), len(numbers))
+    ).tocsc()
+    counts = (index.matrix @ merge).tocsc().sorted_indices()
+    borders, postings = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
+    return Index(
+        index.documents,
+        list(numbers),
+        borders,
+        postings,
+        counts.data.astype(np.int32),
+        index.lengths,
+        index.stop,
+        stemmer,
+    )
 
 
 @dataclass(frozen=True)
@@ -195,7 +224,13 @@ def save_index(index: Index, folder: Path | str, source: str = "") -> None:
             np.save(file, getattr(index, name))
     for name in ("documents", "words"):
         write_text(folder / f"{name}.json", json.dumps(list(getattr(index, name))))
-    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "source": source}
+    about = {
+        "form": FORM,
+        "documents": len(index.documents),
+        "stop": sorted(index.stop),
+        "stem": index.stem,
+        "source": source,
+    }
     write_text(folder / "index.json", json.dumps(about))
 
 
@@ -218,4 +253,4 @@ def load_index(folder: Path | str, source: str = "") -> Index:
         raise PortrayalError(
             f"{folder} holds the index of another collection or of its earlier state. Remove it."
         )
-    return Index(**texts, **arrays, stop=frozenset(about["stop"]))
+    return Index(**texts, **arrays, stop=frozenset(about["stop"]), stem=about.get("stem", "none"))

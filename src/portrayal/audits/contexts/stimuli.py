@@ -38,7 +38,9 @@ def compose_pictures(study: Study) -> pl.DataFrame:
         settings.per_context,
         study.picture_folders(),
     )
-    recipe = Recipe(settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop)
+    recipe = Recipe(
+        settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop, settings.cut_heads
+    )
     return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
 
 

@@ -18,7 +18,9 @@ def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Requ
     login = (environment("IMAGGA_KEY", "Imagga"), environment("IMAGGA_SECRET", "Imagga"))
     remember(":".join(login))  # HTTP sends the two as one word
     files = {"image": ("image", picture.data, picture.media)}
-    return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login})
+    least = parameters.get("least_confidence")
+    asked = {} if least is None else {"params": {"threshold": least}}
+    return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login, **asked})
 
 
 def _check(body: Any) -> None:
@@ -40,6 +42,7 @@ VENDOR = Vendor(
     read=_read,
     check=_check,
     defaults={"endpoint": "https://api.imagga.com"},
+    optional=("least_confidence",),
     price=0.00113,
 )
 

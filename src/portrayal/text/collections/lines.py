@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from portrayal.edges.sizes import TooLarge, open_unpacked
+from portrayal.edges.sizes import open_unpacked
 from portrayal.errors import PortrayalError
+from portrayal.text.collections.compressed import PACKED, open_packed
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -33,9 +35,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise PortrayalError(
             f"{path} line {number} is not UTF-8. Convert the file (iconv -f latin1 -t utf-8) and try again."
         ) from None
-    except TooLarge as error:
-        raise PortrayalError(f"{path}: {error}.") from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise PortrayalError(
             f"{path} is not a whole gzip file ({error}). Fetch or compress it again."
         ) from None
@@ -79,5 +79,5 @@ def plain_or_gz(path: Path) -> Path | None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    """Open for reading bytes, through gzip where the name ends in .gz."""
-    return open_unpacked(path)
+    """Open for reading bytes, unpacked where the name ends in .gz, .z or .0z."""
+    return open_packed(path) if PACKED.search(path.name) else open_unpacked(path)
