@@ -59,10 +59,10 @@ def run_demo(
     True
     """
     out = Path(out)
+    claim(out, "report")  # first: a folder of the user's is refused before anything else is looked at
     if studies is None:
         require_parts("the demonstration", *NEEDS)
         studies = [study for stem in AUDITS for study in get_audit(stem).demo]
-    claim(out, "report")
     make_inside(out / "runs")
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)

@@ -124,6 +124,19 @@ def test_the_same_source_asks_nothing_twice(tmp_path: Path, capsys) -> None:
     assert said == []
 
 
+def test_code_that_only_failed_may_be_mended(tmp_path: Path) -> None:
+    """A failure is no answer, so nothing is mixed; where some were answered it would be."""
+    run, study = tmp_path / "run", write(tmp_path, USES[0])
+    (tmp_path / "changing.py").write_text("def f(text):\n    raise ValueError\n")
+    flow.audit(study, run, quiet=True)
+    flow.audit(write(tmp_path, USES[0], number=3.0), run, quiet=True, again=["failed"])
+    assert answers(run) == {3.0}
+    (tmp_path / "changing.py").write_text("def f(text):\n    raise ValueError\n")
+    forget()
+    with pytest.raises(PortrayalError, match="changed since its 7 answers"):
+        flow.audit(write(tmp_path, USES[0], number=4.0, last="i"), run, quiet=True)
+
+
 # Code of a study ----------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from portrayal.systems.sources import Source, is_code, source_of
 
 FACT = "sources"
 CHANGED = "changed"  # `--again changed`
-ANSWERED = ("done", "refused", "unreadable", "failed")
+ANSWERED = ("done", "refused", "unreadable")  # a failure is no answer: code that is mended may be asked again
 
 
 def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]
             lines.append(_line(system, changed[name]))
             continue
         if name in changed:
-            ledger.ask_system_again(system.name, ANSWERED)
+            ledger.ask_system_again(system.name, (*ANSWERED, "failed"))
         noted[name] = asdict(source)
     ledger.put_fact(FACT, noted)
     return lines
