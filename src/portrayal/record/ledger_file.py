@@ -53,11 +53,13 @@ def open_writable(path: Path) -> sqlite3.Connection:
     """Open for writing; the ledger of an earlier version is brought up to date, its answers kept."""
     refuse_strange(path)
     try:
-        if not path.exists():
+        in_memory = str(path) == ":memory:"
+        if not in_memory and not path.exists():
             _create(path)
         # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.runs.asking`).
         connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-        check_ours(connection, path)
+        if not in_memory:
+            check_ours(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_QUESTIONS + _OTHERS)
