@@ -71,14 +71,13 @@ def scores(gold: Sequence[SceneGraph], read: Sequence[SceneGraph]) -> dict[str, 
     return found
 
 
-def unnamed(graph: SceneGraph, version: str) -> SceneGraph:
-    """Return the graph with the version's person words written alike, so that versions can be compared."""
-    person, child, people = VERSIONS[version][:3]
-    places = {person: "P", child: "C", SINGULAR.get(people, people): "G" if people == "people" else "P"}
-    places |= {"people": "P", person: "P"}
-    rename = lambda word: places.get(word, word)  # noqa: E731
-    return SceneGraph(
-        tuple(sorted({rename(noun) for noun in graph.objects})),
-        tuple(sorted({(rename(noun), word) for noun, word in graph.attributes})),
-        tuple(sorted({(rename(a), word, rename(b)) for a, word, b in graph.relations})),
-    )
+def unnamed(graph: SceneGraph) -> SceneGraph:
+    """Return the graph with the person words of all versions written alike and in one order, to be compared."""
+    alike = {word: words[0] for words in _ALIKE for word in words}
+    nouns = {alike.get(noun, noun) for noun in graph.objects}
+    attributes = {(alike.get(noun, noun), word) for noun, word in graph.attributes}
+    relations = {(alike.get(a, a), word, alike.get(b, b)) for a, word, b in graph.relations}
+    return SceneGraph(tuple(sorted(nouns)), tuple(sorted(attributes)), tuple(sorted(relations)))
+
+
+_ALIKE = (("person", "people", "woman", "man"), ("child", "girl", "boy"))
