@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from tests.text.gold_captions import KINDS, VERSIONS, read_gold, scores, unnamed
 
 from portrayal.text import parsing
 from portrayal.text.scene_graph import SceneGraph
+from text.gold_captions import KINDS, VERSIONS, read_gold, scores, unnamed
 
 LEAST = {"objects": 0.97, "attributes": 0.92, "relations": 0.92}  # F1 asked for on the held-out half
 MOST_DIFFERENT = 0.02  # of sentences whose graph may hang on the person's word

@@ -18,6 +18,7 @@ OF_THINGS = lexicon.word_set(
 # What follows is about the noun, not about where it is done: 'a cup of tea', 'a shirt with a logo'.
 OF_THE_NOUN = lexicon.word_set("of with for about like without between")
 TOWARDS = lexicon.word_set("at to for of like as")  # 'looks at vases on a shelf': they are there
+BESIDE = frozenset(["next to", "near", "beside", "by", "behind", "in front of"])
 HOLDERS = lexicon.word_set("leash stroller cage vase harness")
 SHOWN_WITH = lexicon.word_set("ride drive hold carry have wear")  # 'riding a bike with a basket'
 Place = tuple[str, Token]
@@ -73,7 +74,7 @@ def _moves_up(noun: Token, place: Place) -> bool:
     body = _is_body_part(target)
     if tree.word(noun).things:
         return (
-            noun.dep_ in ("pobj", "dobj", "conj")
+            _first_listed(noun).dep_ in ("pobj", "dobj")
             and not body
             and (words not in OF_THE_NOUN or tree.is_animate(target))
         )
@@ -81,8 +82,10 @@ def _moves_up(noun: Token, place: Place) -> bool:
         return words not in OF_THE_NOUN and not _belongs(noun, place)
     if words == "with" and body:
         return noun.dep_ == "pobj"
-    if noun.dep_ != "pobj" or not tree.is_verb(_above(noun)):
+    if noun.dep_ != "pobj":
         return False
+    if not tree.is_verb(_above(noun)):  # 'a bench in a park next to a lake'
+        return words in BESIDE and noun.head.lower_ in ("in", "on", "at")
     towards = noun.head.lower_ in TOWARDS
     return (
         not towards
@@ -146,6 +149,12 @@ def _above(noun: Token) -> Token:
     while head.dep_ in ("prep", "advmod", "prt") and head.head is not head:
         head = head.head
     return head
+
+
+def _first_listed(noun: Token) -> Token:
+    while noun.dep_ == "conj":
+        noun = noun.head
+    return noun
 
 
 def _has_own_subject(verb: Token) -> bool:

@@ -30,6 +30,7 @@ PRONOUNS = word_set(
 )
 RELATIVE = word_set("that which who whom whose")
 INDEFINITE = word_set("someone somebody everyone everybody anyone anybody one something")
+LISTED = ("conj", "appos", "dobj")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
 
 
@@ -165,31 +166,39 @@ def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
         own = _antecedent(token)
     else:
         own = [token] if is_noun(token) else []
-    joined = [c for c in (*token.children, *_strays_for(token)) if c.i > token.i and _is_joined(c, token)]
+    joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
     return own + [noun for child in joined for noun in nouns(child, seen)]
 
 
 def _is_joined(token: Token, first: Token) -> bool:
-    if token.head.i == first.i and token.i in [stray.i for stray in _strays(first)]:
-        return False
+    home = _home(token) if token.dep_ in LISTED else None
+    if home is not None:
+        return home.i == first.i
     return token.dep_ == "conj" or _is_listed(token)
 
 
+def _home(token: Token) -> Token | None:
+    """Return the noun that a thing was listed with, where the parser joined it to one further up.
+
+    'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
+    """
+    before = token.left_edge.i - 1
+    if before < 1 or not is_noun(token) or is_animate(token):
+        return None
+    beside = token.doc[before - 1]
+    further_up = beside.dep_ == "pobj" and is_noun(beside) and beside.i > token.head.i
+    listed = token.doc[before].text == "," or is_animate(token.head) or is_verb(token.head)
+    if token.dep_ == "dobj":  # a second object
+        listed = listed and any(c.dep_ == "dobj" and c.i < token.i for c in token.head.children)
+    return beside if further_up and listed else None
+
+
 def _strays(noun: Token) -> list[Token]:
-    """Return things joined to somebody that belong to what they hold: 'a man with a knife, a fork and a plate'."""
-    if not is_animate(noun):
+    """Return the things listed with a noun that the parser joined to another."""
+    if noun.dep_ != "pobj":
         return []
-    holds = [c.i for c in noun.children if c.dep_ == "prep"]
-    joined = [c for c in noun.children if c.dep_ == "conj" and is_noun(c) and holds and c.i > holds[0]]
-    return [c for c in joined if not is_animate(c)]
-
-
-def _strays_for(noun: Token) -> list[Token]:
-    holder = noun.head.head
-    if noun.dep_ != "pobj" or not is_noun(holder):
-        return []
-    last = [c for p in holder.children if p.dep_ == "prep" for c in p.children if c.dep_ == "pobj"]
-    return [c for c in _strays(holder) if last and [n for n in last if n.i < c.i][-1:] == [noun]]
+    found = [t for t in noun.sent if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
+    return [t for t in found if (home := _home(t)) is not None and home.i == noun.i]
 
 
 def is_animate(token: Token) -> bool:
@@ -264,7 +273,8 @@ def _joined_subject(noun: Token) -> list[Token]:
 
 def objects(verb: Token) -> list[Token]:
     """Return the direct objects; in 'the ball that the dog chases' that is the ball."""
-    return [noun for c in verb.children if c.dep_ == "dobj" for noun in nouns(c)]
+    own = [c for c in verb.children if c.dep_ == "dobj" and _home(c) is None]
+    return [noun for child in own for noun in nouns(child)]
 
 
 def is_passive(verb: Token) -> bool:

@@ -1,4 +1,6 @@
-"""Scene graphs SPICE has made (its output JSON), for users who want the paper's parser in place of ours [1]_.
+"""Scene graphs SPICE has made (its output JSON), read as labels: of the references or of the captions tested [1]_.
+
+They stand beside the captions as a further stage. The captions themselves are always read by our own parser.
 
 References
 ----------
