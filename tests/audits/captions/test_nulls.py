@@ -16,13 +16,7 @@ FEW = {"demo": 12, "small": 40, "clustered": 16, "large": 1}
 
 
 def test_few_audits_without_a_harm_print_a_finding() -> None:
-    cells = [
-        cell
-        for shape, count in FEW.items()
-        for cell in null_audits(
-            "captions", count * (4 if shape == "large" else 1), 0, audit_evidence, [shape]
-        )
-    ]
+    cells = null_audits("captions", FEW, 0, audit_evidence)
     assert [cell["shape"] for cell in cells] == list(SHAPES)
     # An instrument that is wrong in 5% goes beyond this in 0.1% of tries: 7 of 40, 4 of 16.
     assert all(cell["found"] <= stats.binom.ppf(0.999, cell["audits"], 0.05) for cell in cells), cells
