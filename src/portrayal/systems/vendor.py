@@ -23,6 +23,7 @@ from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.plain import decoded
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import WebSystem
+from portrayal.tables import reads
 
 Rows = list[dict[str, Any]]
 
@@ -46,6 +47,7 @@ class Vendor:
     request: Callable[[Picture, Mapping[str, Any], str], Request]  # picture, parameters, kind
     read: Callable[[Any, str], Rows]  # the answer's JSON, kind
     defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
+    optional: Sequence[str] = ()  # parameters that are sent only where a study names them
     check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
     version: Callable[[Any], str] = lambda body: ""
     refused: Callable[[Any], bool] = lambda body: False
@@ -135,7 +137,7 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
     kind = str(settings.kind)
     if kind not in vendor.kinds:
         raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks a {kind}.")
-    known = {*vendor.defaults, "recorded"}
+    known = {*vendor.defaults, *vendor.optional, "recorded"}
     for name in settings.parameters:
         if name not in known:
             hint = nearest(name, known)
@@ -164,12 +166,10 @@ def _fingerprint(path: Path) -> str:
         raise PortrayalError(f"no recorded answers at {path}.") from None
 
 
+@reads("JSON lines with `stimulus` and `response`")
 def read_native(path: Path) -> dict[str, Any]:
     """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
     data = path.read_bytes()
     lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
-    try:
-        rows = [json.loads(line) for line in lines if line.strip()]
-        return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}
-    except (ValueError, KeyError, AttributeError):
-        raise PortrayalError(f"{path.name} is not JSON lines with `stimulus` and `response`.") from None
+    rows = [json.loads(line) for line in lines if line.strip()]
+    return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}

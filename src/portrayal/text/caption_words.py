@@ -3,7 +3,7 @@
 The parser is a small one, and it reads 'a man in a suit and tie standing' and 'a woman in a hijab smiles' wrongly, one
 more often than the other: errors that differ by group. So it is shown plain words in place of hard ones. Everybody is
 shown as `man`, whatever they were called; what people wear or lean on, and a whole list of it, as one `hat`; a verb that
-could be a plural as what it is, `is smiling`. The graph is then read with the words that were said.
+could be a plural as what it is, `will smile`. The graph is then read with the words that were said.
 """
 
 from __future__ import annotations

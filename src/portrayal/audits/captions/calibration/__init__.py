@@ -1,7 +1,7 @@
 """The captions instrument against phantom captioners: no harm for false alarms, one harm each for power and coverage.
 
-Scenes are generated, the phantoms write sentences about them and the parser reads these, as it reads any captions. Every
-run has a seed of its own, so that the figures do not hang on how many processes share the work.
+Scenes are generated, phantoms write sentences about them, and the parser reads these, as in an audit. Every run has a seed of its
+own, so that the figures do not hang on how many processes share the work.
 """
 
 from __future__ import annotations

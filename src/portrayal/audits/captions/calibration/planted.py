@@ -1,4 +1,4 @@
-"""Scenes with one harm planted: the sentences said of them, read by the parser as any captions are."""
+"""Scenes with one harm planted, as the stages' tables: phantoms write sentences, and the parser reads them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OPTIONS = Options(splits=20, bootstraps=200, permutations=999, object_types=20)
 
 
 def planted(name: str, number: int, rate: float, seed: int) -> Stages:
-    """Return the stages' tables for scenes in which this phantom plants its harm; what is said is written and read."""
+    """Return the four stages' tables for scenes in which this phantom plants its harm, as an audit would read them."""
     phantom = PHANTOMS[name]
     scenes = make_scenes(number, seed, phantom.world)
     stages = as_stages(scenes, seed, phantom.world.gendered)
     for stage, say in ((HUMAN_CAPTIONS, phantom.human), (SYSTEM_CAPTIONS, phantom.system)):
-        said = [say(scene, rate, draws(f"{name} {stage} {seed}", scene.image)) for scene in scenes]
-        written = pl.DataFrame({"image": stages.images, "text": [text(words) for words in said]})
-        stages = stages.with_system(*read_captions(written, stage, stages.images))
+        texts = [text(say(scene, rate, draws(f"{name} {stage} {seed}", scene.image))) for scene in scenes]
+        table = pl.DataFrame({"image": stages.images, "text": texts})
+        stages = stages.with_system(*read_captions(table, stage, stages.images))
     return stages
