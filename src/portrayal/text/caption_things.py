@@ -14,7 +14,11 @@ def show_things(words: Words) -> Words:
     shown: Words = []
     place = 0
     while place < len(words):
-        end, things = _list(words, place, shown[-1].said if shown else "")
+        before = shown[-1].said if shown else ""
+        end, things = _list(words, place, before)
+        if not things and before in _BEFORE and _is_worn_colour(words, place):
+            # As an attribute of the person, black would be a race.
+            end, things = place + 1, [Thing(f"{words[place].said} clothing")]
         if not things:
             shown.append(words[place])
             place += 1
@@ -26,6 +30,16 @@ def show_things(words: Words) -> Words:
         shown.append(Word(words[end - 1].said, "hat" if one else "hats", tuple(things)))
         place = end
     return shown
+
+
+def _is_worn_colour(words: Words, place: int) -> bool:
+    """Say whether a colour stands for clothes of it: 'a woman in black', but not 'in black and white'."""
+    following = words[place + 1].said if place + 1 < len(words) else "."
+    if words[place].said not in lexicon.COLOURS or following in ("and", ",", "or"):
+        return False
+    return not lexicon.may_describe(following) or (
+        _ends_before(following) and not lexicon.is_adjective(following)
+    )
 
 
 def _is_plural(word: Word) -> bool:

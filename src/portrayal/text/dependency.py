@@ -51,7 +51,7 @@ def is_noun(token: Token) -> bool:
         return False
     if word(token).things:
         return True
-    if word(token).verb or is_bare_colour(token):
+    if word(token).verb:
         return False
     if lower == "one" and token.i + 1 < len(token.doc) and token.nbor().lower_ == "another":
         return False
@@ -60,16 +60,6 @@ def is_noun(token: Token) -> bool:
     if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
         return token.dep_ not in ("compound", "npadvmod", "amod") or token.head.i < token.i
     return token.tag_ == "JJ" and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")  # 'the homeless'
-
-
-def is_bare_colour(token: Token) -> bool:
-    """Say whether a colour stands alone after a preposition: 'dressed in white'."""
-    return (
-        token.dep_ == "pobj"
-        and token.head.lower_ == "in"
-        and said(token) in lexicon.COLOURS
-        and not any(True for _ in token.lefts)
-    )
 
 
 def is_verb(token: Token) -> bool:

@@ -66,7 +66,6 @@ def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
     yield from ((thing.name, word) for thing in tree.word(noun).things for word in thing.attributes)
     for name in tree.names(noun):
         yield from ((name, word) for word in _described(noun))
-    yield from _in_colour(noun, [noun])
 
 
 def _described(noun: Token) -> Iterator[str]:
@@ -117,12 +116,7 @@ def _sharing(noun: Token, words: str) -> list[Token]:
 def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
     """Yield all that a verb states of its subjects."""
     who = attachment.subjects(verb)
-    said = [
-        *_with_object(verb, who),
-        *_with_place(verb, who),
-        *_predicates(verb, who),
-        *_in_colour(verb, who),
-    ]
+    said = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
     if not said and verb.lemma_ != "be" and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
         word = tree.said(verb) if tree.is_passive(verb) else _verb_name(verb)
@@ -175,13 +169,6 @@ def _predicates(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
         elif child.dep_ == "attr" and not existential and tree.is_noun(child):
             said += _triples(who, "be", tree.nouns(child))
     return said
-
-
-def _in_colour(head: Token, who: list[Token]) -> list[tuple[str, ...]]:
-    """Return the colours somebody is in: 'dressed in white', 'a man in black'."""
-    inside = [c for p in head.children if p.dep_ == "prep" and p.lower_ == "in" for c in p.children]
-    colours = [tree.said(c) for c in inside if tree.is_bare_colour(c)]
-    return [(name, colour) for name in tree.all_names(who) for colour in colours]
 
 
 def _has_complement(verb: Token) -> bool:
