@@ -73,6 +73,7 @@ def smallest(chance: Callable[[float], float], power: float = 0.8) -> float:
     return float(optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
 
 
+@cache
 def smallest_of_people(
     people: int, tests: int, power: float = 0.8, one_sided: bool = False, parts: int = 1
 ) -> float:
