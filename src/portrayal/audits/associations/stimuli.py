@@ -13,7 +13,7 @@ from portrayal.audits.associations.measures.declaration import SETS, Association
 from portrayal.audits.associations.picture_sets import PictureSet, read_picture_set
 from portrayal.audits.associations.prompts import fill, templates
 from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
-from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set
+from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.tables import STIMULI
@@ -61,17 +61,18 @@ def make_stimuli(study: Study) -> pl.DataFrame:
                 key = (item.kind, item.content)
                 first.setdefault(key, item)
                 members.setdefault(key, []).append(test.about[CALLED[name]] or "")
-    rows = [_stimulus(item, members[key], study.folder) for key, item in first.items()]
+    seen = sees_pictures(study.systems)
+    rows = [_stimulus(item, members[key], study.folder, seen) for key, item in first.items()]
     return pl.DataFrame(rows, schema={**STIMULI, "sets": pl.String, "cluster": pl.String}, orient="row")
 
 
-def _stimulus(item: Item, sets: Sequence[str], folder: Path) -> dict[str, Any]:
+def _stimulus(item: Item, sets: Sequence[str], folder: Path, seen: bool) -> dict[str, Any]:
     image = item.kind == "image"
     return {
         "stimulus": item.content,
         "kind": item.kind,
         "content": str(folder / item.content) if image else item.content,
-        "hash": content_hash(item, folder),
+        "hash": content_hash(item, folder, seen),
         "source": item.source,
         "license": item.license,
         "consent": item.consent if image else "none shown",
