@@ -18,7 +18,6 @@ from portrayal.errors import PortrayalError
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.word_lists import word_list
 
-
 # Systems that look pictures up by name, or answer without them.
 BLIND = ("embeddings", "vectors", "replay:", "phantom:")
 
