@@ -18,6 +18,7 @@ from torch import Tensor
 from portrayal.errors import PortrayalError
 from portrayal.systems.encoders.clip.network import Clip
 from portrayal.systems.encoders.clip.sizes import Size, get_size, size_of_weights
+from portrayal.systems.encoders.clip.torchscript import is_torchscript, read_torchscript
 from portrayal.tables import read_json
 
 WEIGHTS = (
@@ -79,17 +80,20 @@ def weights_file(path: Path) -> Path:
 
 
 def read_weights(file: Path) -> dict[str, Tensor]:
-    """Read the tensors of a file; pickles are read as weights only, so that they can run nothing."""
+    """Read the tensors of a file; pickles and TorchScript are read as weights only, so that they can run nothing."""
     try:
         if file.suffix == ".safetensors":
             from safetensors.torch import load_file
 
             return load_file(str(file))
+        if is_torchscript(file):
+            return read_torchscript(file)
         found = torch.load(file, map_location="cpu", weights_only=True)
+    except PortrayalError:
+        raise
     except Exception as error:  # each library raises its own kind for a damaged file
-        raise PortrayalError(
-            f"{file.name} cannot be read as weights: {str(error).splitlines()[0][:120]}"
-        ) from None
+        words = (str(error) or type(error).__name__).splitlines()[0][:120]
+        raise PortrayalError(f"{file.name} cannot be read as weights: {words}") from None
     inner = found.get("state_dict", found) if isinstance(found, Mapping) else {}
     return {name.removeprefix("module."): value for name, value in inner.items() if isinstance(value, Tensor)}
 
@@ -156,7 +160,7 @@ def _same_shape(size: Size, named: Size) -> bool:
 def as_openai(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights under OpenAI's names; those that have them stay as they are."""
     if "text_model.final_layer_norm.weight" not in weights:
-        return {name: value for name, value in weights.items() if name not in JIT_EXTRAS}
+        return {name: value for name, value in weights.items() if name.rpartition(".")[2] not in JIT_EXTRAS}
     found: dict[str, Tensor] = {}
     for name, value in weights.items():
         if name.endswith("position_ids") or re.search(r"\.[kv]_proj\.", name):
