@@ -111,6 +111,11 @@ SYSTEMS: dict[str, Entry] = {
         "torch",
     ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
+    "openai_embeddings": Entry(
+        "portrayal.systems.encoders.openai_embeddings",
+        "encoder",
+        "a text encoder behind an OpenAI-compatible /v1/embeddings, in batches",
+    ),
     "image_encoder": Entry(
         "portrayal.systems.encoders.image_encoder",
         "encoder",

@@ -263,7 +263,7 @@ def test_pictures_equal_transformers_pillow_processor(size, mode):
 
     picture = small_clip.picture(1, size).convert(mode)
     theirs = CLIPImageProcessorPil()(picture.convert("RGB"), return_tensors="np")["pixel_values"][0]
-    assert np.abs(Preparation().array(picture) - theirs).max() < 1e-3
+    assert np.abs(Preparation(crop="transformers").array(picture) - theirs).max() < 1e-3
 
 
 def test_a_larger_cut_than_the_picture_is_filled_as_transformers_does():
