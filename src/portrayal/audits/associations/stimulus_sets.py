@@ -31,10 +31,14 @@ class Item:
     cluster: str | None = None  # who it shows, where people repeat
     prompt: str = ""  # the template it was put into
     stem: str = ""  # the stimulus before it was put into a template
-    article: str = "right"
+    article: str = "right"  # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
     source: str = ""
     license: str = ""
     consent: str = ""
+
+    def is_spelt(self, article: str) -> bool:
+        """Tell whether this is how a text is spelt with such articles."""
+        return self.article == "same" or article in self.article.split("+")
 
 
 def read_set(
