@@ -93,6 +93,11 @@ SYSTEMS: dict[str, Entry] = {
         "a captioning model on this machine, through transformers",
         "torch",
     ),
+    "ranked_captions": Entry(
+        "portrayal.systems.captioners.ranked_captions",
+        "captioner",
+        "your own sentences, ranked for each picture by an encoder such as CLIP",
+    ),
     "phantom_generator": Entry(
         "portrayal.audits.associations.experiments.phantom",
         "generator",

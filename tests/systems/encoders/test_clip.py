@@ -379,3 +379,28 @@ def test_a_hub_model_with_older_weights_is_fetched_too(tmp_path, monkeypatch, fi
     found = find_model("someone/model", tmp_path, download=True)
     assert sorted(path.name for path in found.iterdir()) == sorted(there)
     assert calls == [("someone/model", False)] * asked
+
+
+def test_captions_are_ranked_as_transformers_own_cosines_rank_them(saved, reference, tmp_path):
+    folder, _ = saved
+    pictures, texts, images = reference
+    (folder / "candidates.txt").write_text("\n".join(TEXTS))
+    parameters = {"encoder": "clip", "settings": {"path": ".", "device": "cpu"}}
+    settings = SystemSettings(
+        name="c",
+        use="ranked_captions",
+        parameters={**parameters, "candidates": "candidates.txt", "captions": 2},
+    )
+    system = open_system(settings, folder, "captioner")
+    asked = questions(tmp_path, pictures)[len(TEXTS) :]
+
+    async def run():
+        try:
+            return await system.ask(asked)
+        finally:
+            await system.close()
+
+    found = [[row["caption"] for row in read_answer(system, answer)] for answer in asyncio.run(run())]
+    unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in (texts, images)]
+    expected = [[TEXTS[place] for place in np.argsort(-row)[:2]] for row in unit[1] @ unit[0].T]
+    assert found == expected

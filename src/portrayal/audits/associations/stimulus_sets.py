@@ -105,8 +105,10 @@ def picture_hash(path: Path, seen: bool = True) -> str:
 
 
 def sees_pictures(systems: Sequence[SystemSettings]) -> bool:
-    """Tell whether a system of the study looks at pictures; recorded and simulated ones do not."""
-    return not all(system.use.startswith(BLIND) for system in systems)
+    """Tell whether a system of the study, or the encoder it stands on, looks at pictures; recorded and simulated ones do not."""
+    return not all(
+        str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems
+    )
 
 
 def _from_name(
