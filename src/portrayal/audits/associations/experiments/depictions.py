@@ -19,6 +19,7 @@ from pydantic import Field
 
 from portrayal.audits.associations.measures.depictions import LOST, depictions
 from portrayal.audits.associations.prompts import SLOT, article, fill
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.report.sentences import Claim, say
 from portrayal.report.words import percent
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
@@ -181,4 +182,5 @@ AUDIT = Audit(
     units="occupations",
     shows="images of a {group}",
     power=_power,
+    demo=(shipped_study("associations_depictions.toml"),),
 )

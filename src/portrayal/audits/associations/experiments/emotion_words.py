@@ -15,6 +15,7 @@ from pydantic import Field
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
@@ -141,4 +142,5 @@ AUDIT = Audit(
     shows="photographs in the {group} condition",
     tables=_tables,
     power=_power,
+    demo=(shipped_study("associations_emotion_words.toml"),),
 )

@@ -21,6 +21,7 @@ import polars as pl
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimulus_sets import check_person, picture_hash, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
@@ -192,4 +193,5 @@ AUDIT = Audit(
     units="people",
     shows="photographs in the {group} condition",
     power=_power,
+    demo=(shipped_study("associations_saliency.toml"),),
 )
