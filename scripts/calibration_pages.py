@@ -32,7 +32,7 @@ def markdown(calibration: Calibration) -> str:
         f"{_share(calibration.false_alarm)}; power: {_share(calibration.power)}; coverage of 95% intervals: "
         f"{_share(calibration.coverage)}."
     )
-    parts = [head, *_worst(calibration), *_nulls(calibration.nulls)]
+    parts = [head, *_worst(calibration), *_nulls(calibration.nulls), *_plans(calibration.plans)]
     return "\n\n".join([*parts, _table(calibration.conditions)] if calibration.conditions else parts)
 
 
@@ -58,6 +58,18 @@ def _nulls(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     head = (
         f"Whole audits of two systems without an effect, through the reading path, counted in printed sentences; the worst shape is"
         f" {worst['shape']}: {worst['found']} of {worst['audits']} print a finding."
+    )
+    return [head, _table(cells)]
+
+
+def _plans(cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how often a planted effect is found, beside the power that `portrayal plan` states."""
+    if not cells:
+        return []
+    held = sum(cell["low"] <= cell["stated"] <= cell["high"] for cell in cells)
+    head = (
+        "Whole audits with an effect in one of the two systems: `stated` is the power that `portrayal plan` gives, `low` and `high`"
+        f" the 95% interval of the share that find it. The stated power lies within it in {held} of {len(cells)} shapes."
     )
     return [head, _table(cells)]
 

@@ -6,7 +6,6 @@ from scipy import stats
 
 from portrayal.stats.power import (
     power_of_two_groups,
-    power_of_two_shares,
     smallest_difference,
     smallest_of_people,
 )
@@ -50,18 +49,6 @@ def test_power_equals_the_noncentral_t_where_that_is_a_number() -> None:
 
 def test_a_level_that_no_effect_reaches_is_infinite() -> None:
     assert smallest_difference(2, 2, alpha=1e-6) == float("inf")
-
-
-def test_power_of_fishers_test_by_counting() -> None:
-    # Every pair of counts of 6 and 5, tested by scipy's own Fisher test.
-    share, base = 0.9, 0.2
-    expected = sum(
-        stats.binom.pmf(k, 6, share) * stats.binom.pmf(j, 5, base)
-        for k in range(7)
-        for j in range(6)
-        if stats.fisher_exact([[k, 6 - k], [j, 5 - j]]).pvalue < 0.05
-    )
-    assert power_of_two_shares(share, base, 6, 5) == pytest.approx(expected)
 
 
 def test_people_find_less_with_more_tests_and_nothing_when_they_are_few() -> None:

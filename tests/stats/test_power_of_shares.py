@@ -39,3 +39,16 @@ def test_the_smallest_difference_is_found_in_80_of_100_and_none_where_there_are_
     gap = smallest_share_difference(0.1, 60, 60, 0.001)
     assert power_of_two_shares(0.1 + gap, 0.1, 60, 60, 0.001) == pytest.approx(0.8, abs=0.01)
     assert smallest_share_difference(0.1, 3, 3, 0.001) == float("inf")
+
+
+def test_fishers_test_alone_is_what_is_counted_where_it_is_asked_for() -> None:
+    # Every pair of counts of 30 and 25, tested by scipy's own Fisher test; some have no small count.
+    share, base = 0.7, 0.4
+    expected = sum(
+        stats.binom.pmf(k, 30, share) * stats.binom.pmf(j, 25, base)
+        for k in range(31)
+        for j in range(26)
+        if stats.fisher_exact([[k, 30 - k], [j, 25 - j]]).pvalue < 0.05
+    )
+    assert power_of_two_shares(share, base, 30, 25, 0.05, fisher=True) == pytest.approx(expected)
+    assert power_of_two_shares(share, base, 30, 25, 0.05) > expected + 0.02  # the z test finds more

@@ -2,18 +2,20 @@
 
 A calibration module has `calibrate(runs, seed) -> Calibration`, of the measures. A simulation module makes whole audits:
 `SHAPES` (by name: the demo's shape, a small, a clustered and a large one) and `simulate(shape, seed, effect)`, which gives
-a study and the answers of two systems. They go through the flow that real answers take, which is handed in by whoever
+a study and the answers of two systems, and `plans()`, the effects that are planted in some shapes with the power that
+`portrayal plan` states for them. They go through the flow that real answers take, which is handed in by whoever
 runs the calibration, and what counts is whether a sentence is printed that something was found. Published figures use
 seed 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -72,6 +74,9 @@ class Calibration:
     nulls: Sequence[Mapping[str, Any]] = field(
         default_factory=list
     )  # whole audits without an effect, by shape
+    plans: Sequence[Mapping[str, Any]] = field(
+        default_factory=list
+    )  # whole audits with an effect, beside the power that is stated before one asks
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -85,11 +90,12 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
             f"no calibration {stem!r}.{nearest(stem, CALIBRATIONS)} Known: {', '.join(CALIBRATIONS)}."
         )
     calibration = import_module(CALIBRATIONS[stem]).calibrate(runs, seed)
-    nulls = null_audits(stem, min(runs, AUDITS), seed, flow) if stem in SIMULATIONS else []
-    audits = sum(cell["audits"] for cell in nulls)
-    if not audits:
+    if stem not in SIMULATIONS:
         return calibration
-    return replace(calibration, false_alarm=sum(cell["found"] for cell in nulls) / audits, nulls=nulls)
+    audits = min(runs, AUDITS)
+    nulls, plans = (simulated(stem, audits, seed, flow) for simulated in (null_audits, planted_audits))
+    false_alarm = sum(cell["found"] for cell in nulls) / sum(cell["audits"] for cell in nulls)
+    return replace(calibration, false_alarm=false_alarm, nulls=nulls, plans=plans)
 
 
 def null_audits(
@@ -101,42 +107,58 @@ def null_audits(
         shape: max(audits // LARGE, 1) if "large" in shape else audits
         for shape in shapes or import_module(module).SHAPES
     }
-    jobs = [(shape, seed + place) for shape, count in counts.items() for place in range(count)]
-    # All shapes in one pool: a process that starts has much to import.
-    found = over_seeds(partial(_finds_job, module, flow, jobs), range(len(jobs)))
+    jobs = [Job(shape, seed + place) for shape, count in counts.items() for place in range(count)]
+    hits = _count(module, flow, jobs)
     cells = []
     for shape, count in counts.items():
-        hits = sum(hit for hit, (of, _) in zip(found, jobs, strict=True) if of == shape)
-        share = wilson(hits, count)
+        share = wilson(hits[shape], count)
         cells.append(
-            {"shape": shape, "audits": count, "found": hits, "share": share.value, "high": share.high}
+            {"shape": shape, "audits": count, "found": hits[shape], "share": share.value, "high": share.high}
         )
     return cells
 
 
-def _finds_job(module: str, flow: Flow, jobs: Sequence[tuple[str, int]], place: int) -> bool:
-    shape, seed = jobs[place]
-    return _finds(module, shape, flow, seed)
+def planted_audits(
+    stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Simulate audits with an effect, and count those that find it beside the power that `portrayal plan` states.
+
+    `low` and `high` are the 95% interval of the share that find it, within which the stated power should lie.
+    """
+    module = SIMULATIONS[stem]
+    plans = import_module(module).plans()
+    chosen = {shape: plans[shape] for shape in shapes or plans}
+    jobs = [
+        Job(shape, seed + place, effect) for shape, (effect, _) in chosen.items() for place in range(audits)
+    ]
+    hits = _count(module, flow, jobs)
+    cells = []
+    for shape, (effect, stated) in chosen.items():
+        share = wilson(hits[shape], audits)
+        cells.append(
+            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": hits[shape],
+             "share": share.value, "low": share.low, "high": share.high}
+        )  # fmt: skip
+    return cells
 
 
-def _finds(module: str, shape: str, flow: Flow, seed: int) -> bool:
-    """Tell whether a simulated audit without an effect prints a finding."""
-    simulated = import_module(module).simulate(shape, seed, 0.0)
-    results, findings = flow(simulated.study, simulated.evidence)
-    return any(results["decision"][finding.row] == FOUND for finding in findings)
+class Job(NamedTuple):
+    """One audit to simulate."""
+
+    shape: str
+    seed: int
+    effect: float = 0.0
 
 
-def planted_audits(stem: str, shape: str, effect: float, audits: int, seed: int, flow: Flow) -> float:
-    """Return the share of simulated audits that find the planted effect, for comparison with what `plan` states."""
-    found = over_seeds(
-        partial(_finds_planted, SIMULATIONS[stem], shape, effect, flow), range(seed, seed + audits)
-    )
-    return sum(found) / audits
+def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[str]:
+    """Count by shape the audits that find something; all in one pool, since a process that starts has much to import."""
+    found = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
+    return Counter(job.shape for job, hit in zip(jobs, found, strict=True) if hit)
 
 
-def _finds_planted(module: str, shape: str, effect: float, flow: Flow, seed: int) -> bool:
-    """Tell whether a row that carries the planted effect was found, and a sentence says so."""
-    simulated = import_module(module).simulate(shape, seed, effect)
+def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:
+    """Tell whether a simulated audit prints a finding; with an effect, one about a row that carries it."""
+    simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
     rows = results.with_row_index("row").filter(
         pl.col("decision") == FOUND,

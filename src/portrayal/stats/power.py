@@ -18,6 +18,7 @@ from portrayal.stats.multiplicity import LEVEL
 RUNS = 400  # simulated audits behind a power of joint flips
 POINTS = 120  # of the deviation's distribution
 RARE = 1e-13  # what is left out of its tails
+POWER = 0.8  # that a plan is made for
 LARGEST = 60.0  # standardised difference looked for; one that needs more is not found at all
 
 
@@ -56,7 +57,7 @@ def _deviations(freedom: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smallest_difference(
-    n_x: int, n_y: int, power: float = 0.8, alpha: float = 0.05, two_sided: bool = False
+    n_x: int, n_y: int, power: float = POWER, alpha: float = 0.05, two_sided: bool = False
 ) -> float:
     """Return the smallest standardised difference found with the given power; infinity where none is."""
     if min(n_x, n_y) < 2:
@@ -64,7 +65,7 @@ def smallest_difference(
     return smallest(lambda d: power_of_two_groups(d, n_x, n_y, alpha, two_sided), power)
 
 
-def smallest(chance: Callable[[float], float], power: float = 0.8) -> float:
+def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
     """Return the smallest effect whose chance of being found is `power`; infinity where none has it."""
     from scipy import optimize
 
@@ -75,7 +76,7 @@ def smallest(chance: Callable[[float], float], power: float = 0.8) -> float:
 
 @cache
 def smallest_of_people(
-    people: int, tests: int, power: float = 0.8, one_sided: bool = False, parts: int = 1
+    people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1
 ) -> float:
     """Return the smallest mean difference, in deviations of the people's differences, that joint sign flips find.
 
@@ -115,29 +116,3 @@ def _is_found(differences: np.ndarray, one_sided: bool) -> bool:
     error = first.std(ddof=1) / np.sqrt(len(first))
     clear = abs(first.mean()) > special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
     return bool(clear and flip_jointly(differences, one_sided=one_sided).adjusted[0] < LEVEL)
-
-
-def power_of_two_shares(share: float, base: float, n: int, base_n: int, alpha: float = 0.05) -> float:
-    """Return the chance that Fisher's exact test, two-sided, tells a share of `n` from one of `base_n`."""
-    from scipy import stats
-
-    chances = np.outer(
-        stats.binom.pmf(np.arange(n + 1), n, share), stats.binom.pmf(np.arange(base_n + 1), base_n, base)
-    )
-    return float(chances[_rejected(n, base_n, alpha)].sum())
-
-
-@cache
-def _rejected(n: int, base_n: int, alpha: float) -> np.ndarray:
-    """Tell of every pair of counts whether Fisher's test is under alpha."""
-    from scipy import stats
-
-    rejected = np.zeros((n + 1, base_n + 1), dtype=bool)
-    for hits in range(n + base_n + 1):
-        first = np.arange(max(0, hits - base_n), min(hits, n) + 1)
-        chance = stats.hypergeom.pmf(first, n + base_n, hits, n)
-        order = np.argsort(chance, kind="stable")
-        # The chance of every table no likelier than this one; tables of one chance count together.
-        up_to = np.searchsorted(chance[order], chance * (1 + 1e-7), side="right")
-        rejected[first, hits - first] = np.cumsum(chance[order])[up_to - 1] < alpha
-    return rejected

@@ -5,14 +5,22 @@ Every pair of counts is gone through with its own p: Fisher's, or the pooled z t
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
+
+from portrayal.stats.power import POWER
 
 SMALL = 10  # a count below this calls for Fisher's test
 MOST = 500  # units of a group up to which every pair of counts is gone through
 
 
-def power_of_two_shares(first: float, second: float, n_first: int, n_second: int, alpha: float) -> float:
+def power_of_two_shares(
+    first: float, second: float, n_first: int, n_second: int, alpha: float, fisher: bool = False
+) -> float:
     """Return the chance that a two-sided test at `alpha` tells the first share from the second.
+
+    With `fisher` it is Fisher's exact test whatever the counts are.
 
     Examples
     --------
@@ -21,32 +29,33 @@ def power_of_two_shares(first: float, second: float, n_first: int, n_second: int
     """
     from scipy import stats
 
-    if max(n_first, n_second) > MOST:
+    if max(n_first, n_second) > MOST and not fisher:
         return _normal(first, second, n_first, n_second, alpha)
     counts = [
         stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))
     ]
-    return float(counts[0] @ (_p_values(n_first, n_second) < alpha) @ counts[1])
+    return float(counts[0] @ (_p_values(n_first, n_second, fisher) < alpha) @ counts[1])
 
 
 def smallest_share_difference(
-    base: float, n_first: int, n_second: int, alpha: float, power: float = 0.8
+    base: float, n_first: int, n_second: int, alpha: float, power: float = POWER, fisher: bool = False
 ) -> float:
     """Return the difference above a base share that is found with this power; infinite where none is."""
     from scipy import optimize
 
     def lacking(gap: float) -> float:
-        return power_of_two_shares(base + gap, base, n_first, n_second, alpha) - power
+        return power_of_two_shares(base + gap, base, n_first, n_second, alpha, fisher) - power
 
     most = 1 - base - 1e-9
     return float(optimize.brentq(lacking, 0.0, most, xtol=1e-4)) if lacking(most) > 0 else float("inf")
 
 
-def _p_values(n_first: int, n_second: int) -> np.ndarray:
+@cache
+def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
     """Return the p of every pair of counts."""
     from scipy import stats
 
-    p = np.ones((n_first + 1, n_second + 1))
+    p = np.ones((n_first + 1, n_second + 1))  # no hit, or nothing but hits, is the only table there can be
     for hits in range(1, n_first + n_second):
         own = np.arange(max(0, hits - n_second), min(hits, n_first) + 1)
         chances = stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
@@ -55,7 +64,7 @@ def _p_values(n_first: int, n_second: int) -> np.ndarray:
         # Tables as likely as this one count too, as in scipy's test.
         last = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
         p[own, hits - own] = reached[last]
-    return np.where(_large(n_first, n_second), _pooled(n_first, n_second), p)
+    return p if fisher else np.where(_large(n_first, n_second), _pooled(n_first, n_second), p)
 
 
 def _cells(n_first: int, n_second: int) -> tuple[np.ndarray, np.ndarray]:

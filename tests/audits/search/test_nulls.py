@@ -8,7 +8,7 @@ import pytest
 
 from portrayal.audits.search.simulation import SHAPES, simulate
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits, planted_audits
+from portrayal.runs.calibration import null_audits
 
 
 @cache
@@ -29,10 +29,6 @@ def test_over_all_shapes_about_five_percent_do():
     # 123 audits at 5%: 6.15, and 13 or more about once in 100 times.
     assert sum(cell["audits"] for cell in cells()) == 123
     assert sum(cell["found"] for cell in cells()) <= 12
-
-
-def test_what_is_planted_is_found_and_said():
-    assert planted_audits("search", "demo", 0.3, 3, 0, audit_evidence) == 1
 
 
 def test_the_clustered_shape_asks_each_question_in_three_wordings_of_the_same_words():

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
-import pytest
-
+from audits.planned_power import assert_plans_are_kept
 from audits.search.test_search import AUDIT, study
 from portrayal.audits.search.power import power
-from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import planted_audits
-
-AUDITS = 40
 
 
-@pytest.mark.parametrize(("shape", "queries", "slope"), [("demo", 79, 0.1), ("small", 10, 0.3)])
-def test_stated_power_is_that_of_simulated_audits(shape, queries, slope):
-    # 40 audits: the share of those that find it lies within 2.6 standard errors in 99 of 100 cases.
-    stated = power(queries, 2, slope)
-    found = planted_audits("search", shape, slope, AUDITS, 0, audit_evidence)
-    assert abs(found - stated) <= 2.6 * sqrt(stated * (1 - stated) / AUDITS)
+def test_stated_power_is_that_of_simulated_audits():
+    assert_plans_are_kept("search", 40)
 
 
 def test_more_comparisons_find_less_and_more_queries_more():

@@ -20,9 +20,8 @@ from portrayal.audits.associations.stimuli import declared_tests
 from portrayal.runs.study import Study
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
-from portrayal.stats.power import smallest_difference, smallest_of_people
+from portrayal.stats.power import POWER, smallest_difference, smallest_of_people
 
-POWER = 0.8
 RUNS = 300  # simulated tests behind a power
 MANY = 20  # targets on a side
 STEPS = 7  # halvings of where the smallest effect may lie

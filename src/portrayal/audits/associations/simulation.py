@@ -15,11 +15,13 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
+from portrayal.audits.associations.power import smallest_d
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
+from portrayal.stats.power import POWER
 from portrayal.tables import RESPONSES
 
 WIDTH = 16
@@ -85,6 +87,17 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     return Simulated(
         study, Evidence(evidence.stimuli, pl.concat(parts), evidence.inputs, None, seed), planted
     )
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape the smallest d that `portrayal plan` says is found, and how often it says so."""
+    return {shape: (_smallest(shape), POWER) for shape in ("small", "clustered")}
+
+
+def _smallest(shape: str) -> float:
+    study, _ = _asked(shape)
+    tests = declared_tests(study)
+    return smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
 
 
 @cache

@@ -20,13 +20,15 @@ from portrayal.audits.captions.inputs import kept
 from portrayal.audits.captions.measures import people_mentioned
 from portrayal.audits.captions.measures.options import TOLERANCE
 from portrayal.audits.captions.phantom import Said, faithful, text
-from portrayal.audits.captions.power import LEFT_OUT
+from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
 from portrayal.record.ledger import Entry
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
+from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
+from portrayal.stats.power_of_shares import power_of_two_shares
 from portrayal.systems.base import Answer
 
 WORLD = World(wheelchair=0.3)
@@ -54,22 +56,7 @@ SHAPES = {"demo": Shape(240), "small": Shape(10), "clustered": Shape(80, 3), "la
 def simulate(shape: str, seed: int, effect: float) -> Simulated:
     """Return a study and what two captioners said; with an effect, the first leaves out darker-skinned people more often."""
     form, rng = SHAPES[shape], np.random.default_rng([seed, 11])
-    study = make_study(
-        {
-            "name": f"simulated {shape}",
-            "audit": "captions",
-            "seed": seed,
-            "repeats": form.captions,
-            "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
-            "captions": {
-                "scenes": form.images,
-                "object_types": 10,
-                "splits": 10,
-                "bootstraps": 60,
-                "processes": 1,
-            },
-        }
-    )
+    study = _study(shape, seed)
     scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
     named = rng.random(len(scenes)) < RACE_NAMED
     human = [
@@ -87,6 +74,39 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     where = {"measure": people_mentioned.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
     evidence = Evidence(shown, responses, inputs, None, study.seed)
     return Simulated(study, evidence, where if effect else None)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape how much more often a group is left out, and the power that `portrayal plan` states for it."""
+    effect, images = 0.2, SHAPES["demo"].images // 2
+    sizes = {"gender": {"female": images, "male": images}, "skin": {"darker": images, "lighter": images}}
+    tests = len(SYSTEMS) * planned_tests(sizes, _study("demo", 0).settings)
+    return {
+        "demo": (
+            effect,
+            power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, level(tests, "holm")),
+        )
+    }
+
+
+def _study(shape: str, seed: int) -> Study:
+    form = SHAPES[shape]
+    return make_study(
+        {
+            "name": f"simulated {shape}",
+            "audit": "captions",
+            "seed": seed,
+            "repeats": form.captions,
+            "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
+            "captions": {
+                "scenes": form.images,
+                "object_types": 10,
+                "splits": 10,
+                "bootstraps": 60,
+                "processes": 1,
+            },
+        }
+    )
 
 
 def _plain(scene: Scene) -> Scene:

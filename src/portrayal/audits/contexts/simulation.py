@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.phantom import ABSTRACT, CONCRETE, GENDER_TAGS, place_words
-from portrayal.audits.contexts.power import NEUTRAL, RIGHT, draw_genders
+from portrayal.audits.contexts.power import NEUTRAL, RIGHT, draw_genders, plan_of, power
 from portrayal.record.ledger import Entry
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
@@ -74,6 +74,15 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
     planted = {"measure": "congruence", "system": SYSTEMS[0]} if effect else None
     return Simulated(study_of(seed), evidence, planted)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape how often the place decides, and the power that `portrayal plan` states for it."""
+    stated = {}
+    for shape, follow in (("small", 0.5), ("clustered", 0.2)):
+        plan = plan_of(study_of(), _stimuli(SHAPES[shape]))
+        stated[shape] = (follow, power(plan, follow) if plan else 0.0)
+    return stated
 
 
 def study_of(seed: int = 0) -> Study:

@@ -17,7 +17,7 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.inputs import references
-from portrayal.audits.counterfactuals.power import RATE, STEADY
+from portrayal.audits.counterfactuals.power import RATE, STEADY, power
 from portrayal.record.ledger import Entry
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
@@ -59,6 +59,16 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     label = names(size.labels)[0]
     planted = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": label}
     return Simulated(study, Evidence(stimuli, responses, _inputs(), None, seed), planted if effect else None)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape a slope along gender and the power that `portrayal plan` states for it."""
+    stated = {}
+    for shape, slope in (("demo", 0.4), ("large", 0.15)):
+        size = SHAPES[shape]
+        tests = len(SYSTEMS) * 2 * size.labels
+        stated[shape] = (slope, power(size.people, size.pictures, tests, slope, ATTRIBUTES[:2]))
+    return stated
 
 
 def names(labels: int) -> list[str]:

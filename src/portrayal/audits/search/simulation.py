@@ -17,6 +17,7 @@ import numpy as np
 from portrayal.audits.search.gsr_of_run import responses_of
 from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.audits.search.phantoms import Phantoms, world
+from portrayal.audits.search.power import power
 from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
 from portrayal.runs.study_file import make_study
@@ -59,6 +60,14 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
         shown = stimuli(study)
         evidence = Evidence(shown, responses_of(study, shown), inputs(study), seed=study.seed)
     return Simulated(study, evidence, {"system": SYSTEMS[0], "measure": "gsr_difference"})
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape a slope and the power that `portrayal plan` states for it."""
+    return {
+        shape: (slope, power(SHAPES[shape].questions, len(SYSTEMS), slope))
+        for shape, slope in (("demo", 0.1), ("small", 0.3))
+    }
 
 
 def _write(phantoms: Phantoms, folder: Path) -> None:

@@ -27,7 +27,7 @@ from portrayal.runs.study import Study
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
 from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power import power_of_two_shares, smallest
+from portrayal.stats.power_of_shares import smallest_share_difference
 from portrayal.tables import check_stimuli
 
 OCCUPATIONS = [
@@ -111,7 +111,7 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
         ]
     tests, n, others = jobs * len(study.systems), study.repeats, study.repeats * (jobs - 1)
     told = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
-    gap = smallest(lambda gap: power_of_two_shares(min(HALF + gap, 1.0), HALF, n, others, LEVEL / tests))
+    gap = smallest_share_difference(HALF, n, others, LEVEL / tests, fisher=True)
     if HALF + gap > 1:
         return [f"{told} are too few to find anything under this correction"]
     return [

@@ -23,7 +23,7 @@ from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, grou
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
 from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power import power_of_two_shares, smallest
+from portrayal.stats.power_of_shares import smallest_share_difference
 from portrayal.stats.raters import agreement
 from portrayal.tables import read_table
 
@@ -109,7 +109,7 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 def _line(sizes: Mapping[str, int], group: str, base: str, alpha: float) -> str:
     n, base_n = sizes[group], sizes[base]
     told = f"{group} and {base}: {n} and {base_n} images"
-    gap = smallest(lambda gap: power_of_two_shares(min(USUAL + gap, 1.0), USUAL, n, base_n, alpha))
+    gap = smallest_share_difference(USUAL, n, base_n, alpha, fisher=True)
     if USUAL + gap > 1:
         return f"{told} are too few to find anything under this correction"
     return f"{told} tell {percent(USUAL + gap)} sexualised from {percent(USUAL)} with 80% power"

@@ -24,6 +24,9 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.calibration import Simulated
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
+from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.power import POWER, smallest_of_people
+from portrayal.stats.power_of_shares import smallest_share_difference
 from portrayal.tables import RESPONSES, check_stimuli
 
 SYSTEMS = ("first", "second")
@@ -91,6 +94,22 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     ]
     planted = {"system": SYSTEMS[0], **PLANTED[name]} if effect else None
     return Simulated(study, Evidence(stimuli, pl.concat(parts), {}, None, seed), planted)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape the smallest effect that `portrayal plan` says is found in 80 of 100 audits."""
+    people, systems = PEOPLE["demo"].people, len(SYSTEMS)
+    labelled, portrayed = LABELS["demo"].images, PORTRAYED["demo"]
+    jobs, images = portrayed.groups, portrayed.images
+    effects = {
+        "emotion_words": smallest_of_people(people, len(EMOTIONS) * systems),
+        "saliency": smallest_of_people(people, len(REGIONS) * systems, parts=len(REGIONS)),
+        "labels": smallest_share_difference(0.1, labelled, labelled, LEVEL / systems, fisher=True),
+        "depictions": smallest_share_difference(
+            0.5, images, (jobs - 1) * images, LEVEL / (jobs * systems), fisher=True
+        ),
+    }
+    return {f"{name} demo": (effect, POWER) for name, effect in effects.items()}
 
 
 PLANTED: Mapping[str, Mapping[str, str]] = {
