@@ -328,6 +328,9 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
         find_unreadable(ledger)
     for state in wanted:
         ledger.ask_again(state)
+    for system, _ in work:
+        if getattr(system, "repeatable", False):  # a plug-in may know nothing of it
+            ledger.ask_again("unknown", system.name)
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:

@@ -139,6 +139,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RankedCaptions:
     return RankedCaptions(
         **settings.fields(f"{encoder.identity}:ranked_captions:{digest}", kind="captioner"),
         remote=encoder.remote,
+        repeatable=getattr(encoder, "repeatable", False),
         encoder=encoder,
         candidates=candidates,
         taken=own.captions,

@@ -45,6 +45,7 @@ class ClipSaliency(BaseSystem):
 
     batch: int = 8
     reader: str = "saliency"
+    repeatable: bool = True
     own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
     path: Path = field(default_factory=Path)
     folder: Path = field(default_factory=Path)
