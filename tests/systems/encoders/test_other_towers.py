@@ -149,7 +149,7 @@ def test_towers_of_another_kind_are_told_apart(config, tmp_path, monkeypatch) ->
     with pytest.raises(PortrayalError, match="which is no tower of CLIP"):
         load_clip(tmp_path)
     monkeypatch.setitem(sys.modules, "open_clip", None)  # as if it were not installed
-    with pytest.raises(PortrayalError, match="pip install open_clip_torch timm"):
+    with pytest.raises(PortrayalError, match=r"pip install 'portrayal\[open_clip\]'"):
         OpenClipPair(tmp_path)
 
 

@@ -55,7 +55,7 @@ def import_open_clip() -> Any:
     except ImportError as error:
         raise PortrayalError(
             f"this model's towers are not CLIP's own: they run through open_clip ({error}). "
-            "Install it: pip install open_clip_torch timm."
+            "Install it: pip install 'portrayal[open_clip]'."
         ) from None
     return open_clip
 
