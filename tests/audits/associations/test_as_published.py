@@ -220,3 +220,24 @@ def test_without_the_procedure_nothing_of_it_shows(tmp_path) -> None:
     page = (folder / "report.html").read_text()
     assert "Effect sizes as published" not in page
     assert "Beside the published" not in page
+
+
+@pytest.mark.parametrize(("name", "cells"), [("emotion", 54), ("professions", 27)])
+def test_the_studies_that_ship_find_every_published_cell(name, cells) -> None:
+    """Models and tests are named such that each of the paper's cells stands beside one of ours."""
+    import tomllib
+
+    from portrayal.audits.associations.shipped import shipped_study
+
+    data = tomllib.loads(shipped_study(f"associations_{name}.toml").read_text())
+    assert data["associations"]["procedure"] == "wolfe2023"
+    plain = {
+        ("".join(letter for letter in row["system"].lower() if letter.isalnum()), row["test"])
+        for row in read_lexicon("published_associations").iter_rows(named=True)
+    }
+    asked = {
+        ("".join(letter for letter in system["name"].lower() if letter.isalnum()), test["name"])
+        for system in data["systems"]
+        for test in data["associations"]["test"]
+    }
+    assert len(asked & plain) == len(asked) == cells
