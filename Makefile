@@ -8,7 +8,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test mutants calibrate lint benchmarks clean
+.PHONY: venv demo test soak fuzz vulnerabilities mutants calibrate lint benchmarks clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/constraints.txt $(wildcard src/portrayal/parts/*.txt)
@@ -34,6 +34,22 @@ test: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 15
 
+# Recorder and ledger in simulated worlds full of faults; refreshes the table in docs/reliability.md.
+SEEDS ?= 1000
+soak: $(VENV)/.test
+	$(BIN)/python tests/faults/soak.py --seeds $(SEEDS) --page docs/reliability.md
+
+# Every reader of files and answers on damaged input.
+MINUTES ?= 10
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES)
+
+# Known vulnerabilities of the packages that are installed, where their index can be reached; pip-audit gets an environment of its own.
+vulnerabilities: $(VENV)/.demo
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip --disable-pip-version-check -q install pip-audit
+	$(VENV)-audit/bin/pip-audit --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+
 # 120 small wrong changes of the code, seed 0: how many do the tests notice? Half an hour on two cores; see scripts/mutants.py.
 mutants: $(VENV)/.test
 	$(BIN)/python scripts/mutants.py
@@ -50,4 +66,4 @@ benchmarks: $(VENV)/.test
 	set -e; for file in benchmarks/*.py; do $(BIN)/python $$file; done
 
 clean:
-	rm -rf $(VENV) demo .mutants .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-audit demo .mutants .pytest_cache .mypy_cache .ruff_cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
+LONGEST_LINE = 1200  # characters; a reason of a ledger, or a list of names, is shorter
+
 
 class PortrayalError(Exception):
     """Says in one line what was expected, what arrived and what to do; every error of a user's making is one.
@@ -18,6 +20,15 @@ class PortrayalError(Exception):
     ...     print(str(error).partition(" Known: ")[0])
     no audit 'serch'. Did you mean 'search'?
     """
+
+    def __str__(self) -> str:
+        """Return the line; of a long one, which quotes a strange file, its two ends."""
+        line = " ".join(super().__str__().split("\n"))
+        return (
+            line
+            if len(line) <= LONGEST_LINE
+            else f"{line[: LONGEST_LINE // 2]} [...] {line[-LONGEST_LINE // 2 :]}"
+        )
 
 
 class MissingExtra(PortrayalError):

@@ -7,12 +7,16 @@ at the borders, where a table enters the package; inside, tables are trusted.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import math
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -275,6 +279,34 @@ def read_table(path: Path, text: bool = False) -> pl.DataFrame:
         raise PortrayalError(f"{path.name} cannot be read: {str(error).splitlines()[0]}.") from None
 
 
+# What code stumbles over in a file that is not what it seems; zipfile and deep JSON give runtime errors.
+_STRANGE = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, EOFError, OSError, struct.error, zlib.error,
+    csv.Error, pl.exceptions.PolarsError,
+)  # fmt: skip
+Reader = TypeVar("Reader", bound=Callable[..., Any])
+
+
+def reads(what: str) -> Callable[[Reader], Reader]:
+    """Let a reader of files say in one line that its file is not `what`, wherever its code stumbles over it."""
+
+    def wrapped(read: Reader) -> Reader:
+        @wraps(read)
+        def reading(path: Path | str, *more: Any, **named: Any) -> Any:
+            try:
+                return read(path, *more, **named)
+            except PortrayalError:
+                raise
+            except _STRANGE as error:
+                name, why = Path(path).name, f"{type(error).__name__} {str(error)[:200]}"
+                raise PortrayalError(f"{name} cannot be read as {what}: {why}.") from None
+
+        return cast(Reader, reading)
+
+    return wrapped
+
+
+@reads("JSON")
 def read_json(path: Path, what: str) -> Any:
     """Read a JSON file, gzipped or not."""
     try:

@@ -13,7 +13,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from portrayal.record.ledger_file import STATES, has_hashes, open_readonly, open_writable
@@ -67,11 +69,41 @@ class Entry:
     error: str | None
 
 
+_HELD = "SELECT key, system, kind, reader, current FROM questions"
+_PLANNED = (
+    "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat, kind, reader)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system, kind = excluded.kind, reader = excluded.reader"
+)
+
+
+def _row(question: Planned) -> tuple[Any, ...]:
+    parameters = json.dumps(question.parameters, sort_keys=True, default=str)
+    return (
+        question.key,
+        question.system,
+        question.identity,
+        question.version,
+        parameters,
+        question.hash,
+        question.repeat,
+        question.kind,
+        question.reader,
+    )
+
+
+@lru_cache(maxsize=64)
+def _parameters(text: str) -> Mapping[str, Any]:
+    """Return the parameters of a question; those of a system's questions are all the same."""
+    return MappingProxyType(json.loads(text))
+
+
 class Ledger:
     """A ledger open for writing (one process at a time, see `portrayal.runs.run`) or for reading; closes itself after `with`."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
+        self._together = False
         self._connection = open_readonly(path) if readonly else open_writable(path)
 
     @classmethod
@@ -90,35 +122,37 @@ class Ledger:
         self._connection.close()
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written inside as one transaction: all of it or nothing."""
+        self._together = True
+        try:
+            with self._connection:
+                yield
+        finally:
+            self._together = False
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if self._together:
+            yield self._connection
+            return
         with self._connection:
             yield self._connection
 
     def plan(self, questions: Iterable[Planned]) -> None:
         """Make these the study's questions; answers already here are kept, other questions set aside."""
-        rows = [
-            (
-                q.key,
-                q.system,
-                q.identity,
-                q.version,
-                json.dumps(q.parameters, sort_keys=True, default=str),
-                q.hash,
-                q.repeat,
-                q.kind,
-                q.reader,
-            )
-            for q in questions
-        ]
+        held = {key: tuple(rest) for key, *rest in self._connection.execute(_HELD)}
+        rows, planned = [], set()
+        for question in questions:
+            planned.add(question.key)
+            if held.get(question.key) != (question.system, question.kind, question.reader, 1):
+                rows.append(question)
+        gone = [(key,) for key, (*_, current) in held.items() if current and key not in planned]
+        if not rows and not gone:  # as the ledger has it: nothing is written
+            return
         with self._transaction() as connection:
-            connection.execute("UPDATE questions SET current = 0")
-            connection.executemany(
-                "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat, kind, reader)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system,"
-                " kind = excluded.kind, reader = excluded.reader",
-                rows,
-            )
+            connection.executemany("UPDATE questions SET current = 0 WHERE key = ?", gone)
+            connection.executemany(_PLANNED, [_row(question) for question in rows])
 
     def recover(self) -> int:
         """Mark calls in flight when the last process died as unknown; return how many there were."""
@@ -242,7 +276,7 @@ class Ledger:
             media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
             answer = Answer(raw or b"", media, version or "", cost, state == "refused")
             answered = answer if state in ("done", "refused", "unreadable") else None
-            asked = json.loads(parameters)
+            asked = _parameters(parameters)
             yield Entry(key, system, digest, repeat, kind, reader, asked, state, answered, error)
 
     def spent(self) -> float:

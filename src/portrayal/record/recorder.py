@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from portrayal.errors import PortrayalError
 from portrayal.record.draining import draining
+from portrayal.record.journal import Journal
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import read_outcome
 from portrayal.record.pace import TOLD_FROM, Pace, pause, waiting_line
@@ -52,6 +53,10 @@ class Recorder:
     monotonic: Callable[[], float] = time.monotonic  # paces; the other clock may be set back
     tell: Callable[[str], None] = lambda line: None  # told of long waits as they begin
     signal: int = 0  # the signal that stopped it, if one did
+    journal: Journal = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.ledger)
 
     async def record(self, work: Sequence[tuple[System, Mapping[str, Question]]]) -> None:
         """Ask every planned question of every system; questions are given by ledger key."""
@@ -62,6 +67,7 @@ class Recorder:
             try:
                 await _wait_for_all(tasks)
             finally:
+                self.journal.flush()  # answers whose workers were cancelled
                 await asyncio.gather(*(system.close() for system, _ in work))
 
     def _drain(self, number: int) -> None:
@@ -146,14 +152,14 @@ class _Asking:
         await self.pace.wait()
         if self._is_stopping():  # nothing was asked: these stay planned
             return []
-        self.recorder.ledger.start(keys, self.recorder.clock())
+        await self._write_intent(keys)
         try:
             outcomes = await self._outcomes([question for _, question in batch])
         except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
             self._settle(keys, "planned", "could not be asked")
             raise
         price = self.system.limits.price
-        self._finish(
+        await self._finish(
             [
                 (key, storable(o, price))
                 for key, o in zip(keys, outcomes, strict=True)
@@ -170,7 +176,8 @@ class _Asking:
         limit = self.system.limits.timeout * (1 if self.system.remote else len(questions))
         guard_system(self.system, questions)
         try:
-            outcomes = await asyncio.wait_for(self.system.ask(questions), limit)
+            async with asyncio.timeout(limit):
+                outcomes = await self.system.ask(questions)
         except PortrayalError:
             raise
         except TimeoutError:
@@ -223,19 +230,26 @@ class _Asking:
         if self.throttled_batches >= GIVE_UP_AFTER:
             self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
 
-    def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
+    async def _write_intent(self, keys: Sequence[str]) -> None:
+        ledger, now = self.recorder.ledger, self.recorder.clock()
+        await self.recorder.journal.write(lambda: ledger.start(keys, now), needless_when_cancelled=True)
+
+    async def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
         """Store the raw answers, then read them: what cannot be read, or refuses in words, is not done."""
-        self.recorder.ledger.finish(answers, self.recorder.clock())
-        if answers:
-            self.answered = True
-            self.in_vain.clear()
-        system = self.system
+        if not answers:
+            return
+        ledger, now, system = self.recorder.ledger, self.recorder.clock(), self.system
+        await self.recorder.journal.write(lambda: ledger.finish(answers, now))
+        self.answered = True
+        self.in_vain.clear()
         read = [read_outcome(system.reader, answer, system.kind, system.parameters) for _, answer in answers]
-        self.recorder.ledger.restate(
+        states = [
             (key, outcome.state, outcome.reason)
             for (key, _), outcome in zip(answers, read, strict=True)
             if outcome.reason
-        )
+        ]
+        if states:
+            await self.recorder.journal.write(lambda: ledger.restate(states))
         for (_, answer), outcome in zip(answers, read, strict=True):
             self.recorder.listen(system.name, outcome.state, 1, answer.cost)
 

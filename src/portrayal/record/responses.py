@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,6 +11,7 @@ from portrayal.record.ledger import Entry
 from portrayal.record.outcomes import outcome_of, usual_widths
 from portrayal.tables import RESPONSES, ROWS, check_responses
 
+PART = 200_000  # rows held as Python objects
 # What a state of the ledger means for a reader of responses.
 STATUS_OF_STATE = {
     "planned": "planned",
@@ -39,9 +40,7 @@ def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -
         Columns of `RESPONSES`, those of the kind, and `reason` for questions without a usable answer.
     """
     shown = dict(stimuli.group_by("hash", maintain_order=True).agg("stimulus").iter_rows())
-    rows = [row for entry in entries for row in _rows(entry, shown)]
-    schema = {**RESPONSES, **ROWS[kind], "reason": pl.String}
-    table = pl.DataFrame(rows, schema=schema, orient="row")
+    table = _table(entries, shown, kind)
     if kind == "encoder":
         table = _of_one_width(table)
     return check_responses(table, kind).sort("system", "stimulus", "repeat", maintain_order=True)
@@ -61,12 +60,31 @@ def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rows(entry: Entry, shown: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+def _table(entries: Iterable[Entry], shown: Mapping[str, Sequence[str]], kind: str) -> pl.DataFrame:
+    """Gather rows by column, a part at a time: a million rows as dicts would take gigabytes."""
+    schema = {**RESPONSES, **ROWS[kind], "reason": pl.String}
+    parts = [pl.DataFrame(schema=schema)]
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
+    for entry in entries:
+        _add(columns, entry, shown.get(entry.hash, ()), tuple(ROWS[kind]))
+        if len(columns["system"]) >= PART:
+            parts.append(pl.DataFrame(columns, schema=schema))
+            columns = {name: [] for name in schema}
+    return pl.concat([*parts, pl.DataFrame(columns, schema=schema)], rechunk=True)
+
+
+def _add(
+    columns: Mapping[str, list[Any]], entry: Entry, stimuli: Sequence[str], answered: Sequence[str]
+) -> None:
+    """Add a question's rows: one for each part of its answer and each stimulus that shares it, or one without an answer."""
     status, reason, answers = read_entry(entry)
-    for stimulus in shown.get(entry.hash, ()):
-        asked = {"system": entry.system, "stimulus": stimulus, "repeat": entry.repeat}
-        for answer in answers or [{}]:
-            yield {**asked, "status": status, "reason": reason, **answer}
+    rows = answers or [{}]
+    for stimulus in stimuli:
+        about = {"system": entry.system, "stimulus": stimulus, "repeat": entry.repeat}
+        for name, value in {**about, "status": status, "reason": reason}.items():
+            columns[name].extend([value] * len(rows))
+        for name in answered:
+            columns[name].extend([row.get(name) for row in rows])
 
 
 def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:

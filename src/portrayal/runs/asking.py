@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,9 +18,7 @@ from portrayal.systems.settings import without_secrets
 
 def write_questions(ledger: Ledger, work: Work) -> None:
     """Make these the ledger's questions; answers already there are kept."""
-    ledger.plan(
-        _planned(system, key, questions[0]) for system, table in work for key, questions in table.items()
-    )
+    ledger.plan(planned for system, table in work for planned in _planned(system, table))
 
 
 def ask(
@@ -37,20 +35,22 @@ def ask(
     return recorder
 
 
-def _planned(system: System, key: str, question: Question) -> Planned:
+def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:
     # The key is made of the parameters as they are; what is kept to be read holds no credential.
     parameters = without_secrets(system.parameters)
-    return Planned(
-        key,
-        system.name,
-        system.identity,
-        system.version,
-        parameters,
-        question.hash,
-        question.repeat,
-        system.kind,
-        system.reader,
-    )
+    for key, questions in table.items():
+        question = questions[0]
+        yield Planned(
+            key,
+            system.name,
+            system.identity,
+            system.version,
+            parameters,
+            question.hash,
+            question.repeat,
+            system.kind,
+            system.reader,
+        )
 
 
 def _run(recording: Coroutine[Any, Any, None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -36,7 +37,13 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "stimuli": dict(stimuli.select("stimulus", "hash").iter_rows()),
         }
     with replacing(run.manifest) as part:
-        part.write_text(json.dumps(manifest, indent=1, default=str))
+        part.write_text(_lines(manifest))
+
+
+def _lines(manifest: Mapping[str, Any]) -> str:
+    """Write one line a part; indented, a hundred thousand stimuli take as long as all the rest of a resumed run."""
+    parts = (f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items())
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def versions() -> dict[str, str]:

@@ -11,7 +11,7 @@ from portrayal.errors import PortrayalError
 from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
 from portrayal.safety.gated import open_guarded
-from portrayal.systems.base import Question, System, question_key
+from portrayal.systems.base import Question, System, question_keys
 from portrayal.tables import check_stimuli
 
 # Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
@@ -28,11 +28,13 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
     audit_of_study = get_audit(study.audit)
     work: list[tuple[System, dict[str, list[Question]]]] = []
     seen: dict[str, str] = {}
+    every = _questions(stimuli, study.repeats)
     for settings in study.systems:
         system = open_guarded(settings, study.folder, audit_of_study.kind)
         questions: dict[str, list[Question]] = {}
-        for question in _questions(stimuli, study.repeats):
-            questions.setdefault(question_key(system, question), []).append(question)
+        key = question_keys(system)
+        for question in every:
+            questions.setdefault(key(question), []).append(question)
         _refuse_same_system_twice(system, questions, seen)
         work.append((system, questions))
     return work
@@ -52,8 +54,12 @@ def refuse_without_consent(work: Work) -> None:
 
 def _questions(stimuli: pl.DataFrame, repeats: int) -> list[Question]:
     columns = ["stimulus", "kind", "content", "hash", "source", "consent"]
-    rows = stimuli.select(columns).iter_rows(named=True)
-    return [Question(**row, repeat=repeat) for row in rows for repeat in range(repeats)]
+    rows = stimuli.select(columns).iter_rows()
+    return [
+        Question(stimulus, kind, content, digest, repeat, source, consent)
+        for stimulus, kind, content, digest, source, consent in rows
+        for repeat in range(repeats)
+    ]
 
 
 def _refuse_same_system_twice(

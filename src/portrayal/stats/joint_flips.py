@@ -65,7 +65,7 @@ def flip_jointly(
     observed = fold(columns.sum(axis=0))
     order = np.argsort(-observed, kind="stable")
     p, adjusted, critical = _count(columns[:, order], observed[order], seed, level, one_sided)
-    floor = (1.0 if one_sided else 2.0) / 2.0 ** np.count_nonzero(table[:, tested], axis=0)
+    floor = (1.0 if one_sided else 2.0) * 2.0 ** -np.count_nonzero(table[:, tested], axis=0).astype(float)
     return JointFlips(
         _spread(p, tested[order], len(scale)), _spread(adjusted, tested[order], len(scale)),
         _spread(floor, tested, len(scale)), critical,

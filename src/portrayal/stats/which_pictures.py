@@ -67,4 +67,7 @@ def _of_person(own: int, other: int, shown: int) -> np.ndarray:
     """Return the chances that 0, 1, 2 ... of a person's own pictures are among those that show it."""
     counts = range(min(own, shown) + 1)
     ways = [comb(own, count) * comb(other, shown - count) for count in counts]
-    return np.array(ways, dtype=float) / comb(own + other, shown)
+    every = comb(own + other, shown)
+    return np.array(
+        [way / every for way in ways]
+    )  # whole numbers first: of many pictures no float holds them

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -187,15 +187,18 @@ class Refused(Exception):
 
 def question_key(system: System, question: Question) -> str:
     """Return the ledger's key: hash of stimulus content, system, version asked for, parameters and repeat."""
-    parts = [
-        question.hash,
-        system.kind,
-        system.identity,
-        system.version,
-        _canonical(system.parameters),
-        str(question.repeat),
-    ]
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+    return question_keys(system)(question)
+
+
+def question_keys(system: System) -> Callable[[Question], str]:
+    """Return what gives the key of each of a system's questions; what they share is written out once."""
+    shared = "\x1f".join([system.kind, system.identity, system.version, _canonical(system.parameters)])
+
+    def key(question: Question) -> str:
+        asked = f"{question.hash}\x1f{shared}\x1f{question.repeat}"
+        return hashlib.sha256(asked.encode()).hexdigest()
+
+    return key
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:

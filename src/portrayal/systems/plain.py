@@ -103,7 +103,7 @@ def decoded(raw: bytes) -> Any:
         When it is none.
     """
     try:
-        return json.loads(raw, object_pairs_hook=_named_once)
+        return _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except RecursionError:
         raise Unreadable(f"the answer is nested too deeply: {raw[:60]!r}") from None
     except ValueError:
@@ -117,6 +117,9 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
         raise Unreadable(f"the answer gives the key {twice[:40]!r} twice")
     return named
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_named_once)  # made once: `json.loads` would make one an answer
 
 
 def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:

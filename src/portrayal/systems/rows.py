@@ -7,7 +7,8 @@ could not hold or a measure not compute with makes the answer unreadable.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -27,17 +28,22 @@ def checked_rows(kind: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     Unreadable
         When a column of the kind holds what it must not: no text, NaN, infinity, a rank without end.
     """
-    columns = {name: _CHECKS[str(kind_of)] for name, kind_of in ROWS[kind].items()}
+    columns = _columns(kind)
     return [_checked(row, columns) for row in rows]
 
 
-def _checked(row: Mapping[str, Any], columns: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-    tidy = dict(row)
-    for name, check in columns.items():
-        try:
+@cache
+def _columns(kind: str) -> Sequence[tuple[str, Callable[[Any], Any]]]:
+    return [(name, _CHECKS[str(kind_of)]) for name, kind_of in ROWS[kind].items()]
+
+
+def _checked(row: Mapping[str, Any], columns: Sequence[tuple[str, Callable[[Any], Any]]]) -> dict[str, Any]:
+    tidy, name = dict(row), ""
+    try:
+        for name, check in columns:
             tidy[name] = check(row.get(name))
-        except (TypeError, ValueError, OverflowError):
-            raise Unreadable(f"its {name} is {_short(row.get(name))}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise Unreadable(f"its {name} is {_short(row.get(name))}") from None
     return tidy
 
 
@@ -49,6 +55,8 @@ def writable(text: str) -> str:
     >>> writable("a \\ud83d b") == "a \\ufffd b"
     True
     """
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -23,6 +23,7 @@ from portrayal.systems.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.plain import decoded
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.web import WebSystem
+from portrayal.tables import reads
 
 Rows = list[dict[str, Any]]
 
@@ -164,12 +165,10 @@ def _fingerprint(path: Path) -> str:
         raise PortrayalError(f"no recorded answers at {path}.") from None
 
 
+@reads("JSON lines with `stimulus` and `response`")
 def read_native(path: Path) -> dict[str, Any]:
     """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
     data = path.read_bytes()
     lines = (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
-    try:
-        rows = [json.loads(line) for line in lines if line.strip()]
-        return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}
-    except (ValueError, KeyError, AttributeError):
-        raise PortrayalError(f"{path.name} is not JSON lines with `stimulus` and `response`.") from None
+    rows = [json.loads(line) for line in lines if line.strip()]
+    return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
@@ -38,16 +39,28 @@ SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie")
 
 @dataclass
 class WebSystem(BaseSystem):
-    """A system behind HTTP, with one client for all its questions; subclasses write `ask` and `read`."""
+    """A system behind HTTP; subclasses write `ask` and `read`.
+
+    It keeps one client for each question on its way: a client's pool looks through all its connections at every
+    request, which with many of them takes longer than the request.
+    """
 
     remote: bool = True
-    _client: httpx2.AsyncClient | None = None
+    _idle: list[httpx2.AsyncClient] = field(default_factory=list)
+    _security: ssl.SSLContext | None = None
 
     async def send(self, method: str, url: str, **request: Any) -> Body:
         """Send one request, as `send` does."""
-        if self._client is None:
-            self._client = open_client(self.limits)
-        return await send(self._client, method, url, largest(self.kind), self.limits.errors_billed, **request)
+        client = self._idle.pop() if self._idle else self._open()
+        try:
+            return await send(client, method, url, largest(self.kind), self.limits.errors_billed, **request)
+        finally:
+            self._idle.append(client)
+
+    def _open(self) -> httpx2.AsyncClient:
+        if self._security is None:
+            self._security = httpx2.create_ssl_context()
+        return open_client(self.limits, self._security)
 
     def broken(self, body: Body) -> Answer:
         """Return a body that is not the answer's own as an answer that cannot be read."""
@@ -55,16 +68,16 @@ class WebSystem(BaseSystem):
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        while self._idle:
+            await self._idle.pop().aclose()
 
 
-def open_client(limits: Limits) -> httpx2.AsyncClient:
+def open_client(limits: Limits, security: ssl.SSLContext) -> httpx2.AsyncClient:
     """Open a client whose connections are watched; connecting gets less time than the question, whose limit must not meet it."""
     timeout = httpx2.Timeout(limits.timeout, connect=connecting_time(limits.timeout), pool=None)
-    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=limits.concurrency)
-    return watch(httpx2.AsyncClient(timeout=timeout, limits=sockets, headers={"accept-encoding": UNDERSTOOD}))
+    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=1)
+    headers = {"accept-encoding": UNDERSTOOD}
+    return watch(httpx2.AsyncClient(verify=security, timeout=timeout, limits=sockets, headers=headers))
 
 
 def connecting_time(timeout: float) -> float:

@@ -25,12 +25,14 @@ from zipfile import BadZipFile
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.tables import reads
 
 Words = Collection[str] | None
 Vectors = dict[str, np.ndarray]
 WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
 
 
+@reads("word vectors")
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
     """Read a vector file.
 
@@ -168,7 +170,10 @@ def _is_number(text: bytes) -> bool:
 
 
 def _npz(path: Path, wanted: frozenset[str] | None) -> Vectors:
-    with np.load(path, allow_pickle=False) as arrays:
+    with (
+        path.open("rb") as file,
+        np.load(file, allow_pickle=False) as arrays,
+    ):  # numpy leaves a damaged file open
         words, vectors = _named(arrays.files, WORDS), _named(arrays.files, VECTORS)
         if words and vectors:
             return _paired(arrays[words].tolist(), arrays[vectors], wanted)

@@ -18,11 +18,12 @@ from portrayal.audits.captions.datasets.boxes import relative_boxes
 from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
 from portrayal.audits.captions.measures.stages import PEOPLE
 from portrayal.errors import PortrayalError
-from portrayal.tables import check, read_table
+from portrayal.tables import check, read_table, reads
 
 _BOX = dict.fromkeys(["left", "top", "width", "height", "image_width", "image_height"], pl.Float64)
 
 
+@reads("captions")
 def read_captions(path: Path) -> pl.DataFrame:
     """Read captions; `image_id` is taken for `image` and `caption` for `text` where only those are there."""
     table = read_table(path)
@@ -37,6 +38,7 @@ def read_captions(path: Path) -> pl.DataFrame:
     return table.select("image", *(pl.col(c).cast(pl.Int64) for c in numbered), "text")
 
 
+@reads("labels")
 def read_labels(path: Path, stage: str) -> pl.DataFrame:
     """Read labels as mentions of a stage."""
     table = read_table(path)
@@ -54,6 +56,7 @@ def read_labels(path: Path, stage: str) -> pl.DataFrame:
     return with_synsets(rows, stage)
 
 
+@reads("boxes")
 def read_boxes(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Read boxes in pixels: (boxes as shares of the image, faults)."""
     contract = {"image": pl.String, "object": pl.String, **_BOX}
@@ -63,6 +66,7 @@ def read_boxes(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return relative_boxes(((image, synset_of(word, "n") or word, *box) for image, word, *box in rows), sizes)
 
 
+@reads("people")
 def read_people(path: Path) -> pl.DataFrame:
     """Read annotated people: which group the largest person of an image is in, and who says so."""
     hint = "Say who assigned each group: self-reported, annotators, the words of captions, a classifier."

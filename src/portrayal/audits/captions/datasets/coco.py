@@ -16,11 +16,12 @@ from portrayal.audits.captions.datasets.data_files import need
 from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
 from portrayal.audits.captions.measures.stages import HUMAN_LABELS
 from portrayal.errors import PortrayalError
-from portrayal.tables import read_json
+from portrayal.tables import read_json, reads
 
 CAPTIONS = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
 
 
+@reads("COCO captions")
 def read_captions(path: Path) -> pl.DataFrame:
     """Read captions_*.json: image, caption (its id) and text."""
     rows = need(read_json(path, "COCO captions"), "annotations", path, "a COCO captions file")
@@ -34,6 +35,7 @@ def _captions(rows, path: Path) -> pl.DataFrame:
     return pl.DataFrame(table, schema=CAPTIONS, orient="row")
 
 
+@reads("COCO instances")
 def read_instances(path: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Read instances_*.json: (labels, boxes, faults); crowds of a category count as labels and boxes like any other."""
     data = read_json(path, "COCO instances")

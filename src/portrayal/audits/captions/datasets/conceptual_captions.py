@@ -13,8 +13,10 @@ import polars as pl
 
 from portrayal.audits.captions.datasets.data_files import read_lines
 from portrayal.errors import PortrayalError
+from portrayal.tables import reads
 
 
+@reads("Conceptual Captions")
 def read_conceptual_captions(path: Path) -> pl.DataFrame:
     """Return image (the address), caption 0 and text; an address given twice has two captions."""
     rows = []

@@ -14,11 +14,12 @@ import polars as pl
 
 from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.errors import PortrayalError
-from portrayal.tables import read_json
+from portrayal.tables import read_json, reads
 
 KINDS = {1: "object", 2: "attribute", 3: "relation"}
 
 
+@reads("SPICE's scene graphs")
 def read_spice(path: Path, stage: str, which: Literal["test", "ref"] = "test") -> pl.DataFrame:
     """Return the tuples of the captions tested, or of their references, as mentions of a stage."""
     rows = []

@@ -17,8 +17,10 @@ from portrayal.audits.captions.datasets.data_files import read_lines
 from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.audits.captions.measures.stages import SYSTEM_LABELS
 from portrayal.errors import PortrayalError
+from portrayal.tables import reads
 
 
+@reads("VinVL's labels")
 def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
     """Return the labels as mentions; `least` is the lowest confidence kept. Adjectives before a noun are attributes."""
     rows = []
@@ -33,6 +35,7 @@ def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
     return with_synsets(dict.fromkeys(rows), SYSTEM_LABELS)
 
 
+@reads("VinVL's captions")
 def read_captions(path: Path) -> pl.DataFrame:
     """Return image, caption and text."""
     rows = [

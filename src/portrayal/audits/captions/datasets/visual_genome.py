@@ -17,10 +17,11 @@ from portrayal.audits.captions.datasets.boxes import relative_boxes
 from portrayal.audits.captions.measures.mentions import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_LABELS, MENTIONS
 from portrayal.errors import PortrayalError
-from portrayal.tables import read_json
+from portrayal.tables import read_json, reads
 from portrayal.text import wordnet
 
 
+@reads("Visual Genome's image data")
 def read_image_data(path: Path, coco: bool = True) -> tuple[dict[int, str], dict[str, tuple[float, float]]]:
     """Read image_data.json: Visual Genome's id -> our image (the COCO id where there is one), and sizes."""
     rows = read_json(path, "Visual Genome image data")
@@ -28,6 +29,7 @@ def read_image_data(path: Path, coco: bool = True) -> tuple[dict[int, str], dict
     return names, {names[r["image_id"]]: (r["width"], r["height"]) for r in rows}
 
 
+@reads("Visual Genome's objects")
 def read_objects(
     path: Path, names: Mapping[int, str], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -38,6 +40,7 @@ def read_objects(
     return _table(rows), *relative_boxes(boxes, sizes)
 
 
+@reads("Visual Genome's attributes")
 def read_attributes(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
     """Read attributes.json: one mention for each attribute of an object."""
     rows = []
@@ -48,6 +51,7 @@ def read_attributes(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
     return _table(rows)
 
 
+@reads("Visual Genome's relationships")
 def read_relationships(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
     """Read relationships.json: subject, predicate, object."""
     rows = []

@@ -13,7 +13,7 @@ import polars as pl
 
 from portrayal.audits.captions.measures.stages import FAULTS, PEOPLE
 from portrayal.errors import PortrayalError
-from portrayal.tables import read_table
+from portrayal.tables import read_table, reads
 
 COLUMNS = {
     "image": ("id", "image_id", "cocoid"),
@@ -27,6 +27,7 @@ GROUPS = {
 ASSIGNED = "annotators' perception (Zhao et al. 2021)"
 
 
+@reads("annotations of Zhao et al.")
 def read_zhao(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return (people, faults). People marked unsure, both or not at all are left out on that axis and counted."""
     table = read_table(path)

@@ -24,7 +24,10 @@ def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -
 
 def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
     """Return the place of each picture's person among the `people`."""
-    return np.searchsorted(people, pictures["person"].to_numpy().astype(object)).astype(int)
+    names = pl.Enum(
+        people.tolist()
+    )  # a look-up by hash; a search among sorted objects takes ten times as long
+    return pictures["person"].cast(names).to_physical().to_numpy().astype(int)
 
 
 def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
