@@ -193,7 +193,9 @@ def test_an_answer_that_cannot_be_told_apart_is_kept_and_unreadable(server, shap
         assert answer.media.startswith("broken: it is not the form of /embeddings")
 
 
-@pytest.mark.parametrize("bad", [None, [], "no base64!", ["x"], [float("nan")], {"a": 1}])
+@pytest.mark.parametrize(
+    "bad", [None, [], "no base64!", "QUJD", ["x"], [[1]], [10**400], [float("nan")], {"a": 1}]
+)
 def test_a_vector_that_is_none_is_unreadable_and_the_others_stay(server, bad) -> None:
     def spoil(reply):
         reply["data"][0]["embedding"] = bad  # the last text's
@@ -205,6 +207,15 @@ def test_a_vector_that_is_none_is_unreadable_and_the_others_stay(server, bad) ->
     assert read_answer(system, first) == [{"embedding": vector("ada")}]
     with pytest.raises(Unreadable):
         read_answer(system, last)
+
+
+@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": "many"}, {"prompt_tokens": None}])
+def test_a_strange_bill_spoils_no_answer(server, usage) -> None:
+    server.shape = lambda reply: {**reply, "usage": usage}
+    system = opened(server, dollars_per_million_input=20.0)
+    (answer,) = asked(system, ["ada"])
+    assert read_answer(system, answer) == [{"embedding": vector("ada")}]
+    assert answer.cost == 0
 
 
 STUDY = """

@@ -106,8 +106,11 @@ class OpenAIEmbeddings(WebSystem):
         ]
 
     def _cost(self, body: Mapping[str, Any]) -> float:
-        tokens = (body.get("usage") or {}).get("prompt_tokens", 0)
-        return float(tokens) * self.own.dollars_per_million_input / 1e6
+        usage = body.get("usage")
+        tokens = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+        if not isinstance(tokens, int | float) or not math.isfinite(tokens):
+            return 0.0  # a strange bill spoils no answer
+        return tokens * self.own.dollars_per_million_input / 1e6
 
 
 def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -124,7 +127,7 @@ def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> 
         if isinstance(given, str):
             given = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4").tolist()
         vector = [float(number) for number in given or ()]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Unreadable("the embedding is neither a list of numbers nor base64 of float32") from None
     if not vector or not all(map(math.isfinite, vector)):
         raise Unreadable("the embedding is empty, or holds NaN or infinity")
