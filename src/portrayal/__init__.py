@@ -27,6 +27,7 @@ _PUBLIC = {
     "measure": "portrayal.flow",
     "read_results": "portrayal.runs.measured",
     "report": "portrayal.flow",
+    "gate": "portrayal.runs.gate",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

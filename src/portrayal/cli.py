@@ -42,7 +42,8 @@ app.add_typer(faces_app, name="faces")
 parts_app = typer.Typer(cls=_Commands, help="The packages that carry weights and data.", no_args_is_help=True)
 app.add_typer(parts_app, name="parts")
 
-UNANSWERED = 3  # the exit code where a system answered nothing
+UNANSWERED = 1  # the exit code where a system gave no usable answer
+GATE_BROKEN = 3
 STOPPED = "stopped; run the same command again to go on"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
@@ -118,6 +119,20 @@ def report(
 ) -> None:
     """Write the report of one or several runs."""
     typer.echo(portrayal.report(list(runs), out, title))
+
+
+@app.command()
+def gate(
+    run: RunFolder,
+    rules: Annotated[Path, typer.Option(help="A TOML file of rules, see docs/gate.md.", metavar="GATE.toml")],
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit's XML too.")] = None,
+) -> None:
+    """Hold a measured run against rules: one line a rule, exit code 3 where one is broken."""
+    verdicts = portrayal.gate(run, rules, junit)
+    for verdict in verdicts:
+        typer.echo(verdict.line())
+    if not all(verdict.holds for verdict in verdicts):
+        raise typer.Exit(GATE_BROKEN)
 
 
 @app.command()
@@ -225,18 +240,9 @@ def gsr(
     """Print the gender stereotype reinforcement of a run as one JSON object."""
     import json
 
-    found = portrayal.gsr_of_run(
-        collection,
-        run,
-        vectors,
-        cutoff,
-        discount,
-        seed,
-        stop or "snowball",
-        direction,
-        inflected,
-        quality or (),
-    )
+    chosen = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
+    further = {"inflected": inflected, "quality": quality or []}
+    found = portrayal.gsr_of_run(collection, run, vectors, seed, **chosen, **further)
     typer.echo(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""A system that answers nothing: one line with the reason and the command that asks again, and exit code 3."""
+"""A system that answers nothing: one line with the reason and the command that asks again, and exit code 1."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_service_that_answers_nothing(tmp_path: Path, capsys, server, status: 
     states, again, reason = SERVICES[status]
     study, folder = write(tmp_path, f"http://127.0.0.1:{server.server_port}/{status}")
     code, out, said = run(capsys, "audit", study, "--out", folder, "-q")
-    assert code == 3
+    assert code == 1
     assert out.strip() == str(folder / "report.html")  # written all the same
     assert len(said) == 1
     assert said[0].startswith("mine: no answer to any of 32 questions (32 ")
@@ -106,7 +106,7 @@ def test_a_service_that_answers_nothing(tmp_path: Path, capsys, server, status: 
     code, _, said = run(capsys, *said[0].split("portrayal ")[1].split())
     if status != 200:
         assert len(server.asked) == asked + 32
-    assert code == 3  # /200 answers, but nothing that can be read
+    assert code == 1  # /200 answers, but nothing that can be read
     assert "32 unreadable" in said[-1]
 
 
@@ -122,7 +122,7 @@ def test_a_function_that_never_answers_beside_one_that_does(tmp_path: Path, caps
     (tmp_path / f"{module}.py").write_text(program)
     study, folder = write(tmp_path, f"python:{module}:embed", OTHER)
     code, out, said = run(capsys, "audit", study, "--out", folder)
-    assert code == 3
+    assert code == 1
     assert out.strip() == str(folder / "report.html")
     lines = [line for line in said if "no answer to any" in line]
     assert len(lines) == 1
@@ -130,14 +130,14 @@ def test_a_function_that_never_answers_beside_one_that_does(tmp_path: Path, caps
     code, _, said = run(
         capsys, "audit", study, "--out", folder, "-q"
     )  # nothing is asked, and it is still said
-    assert code == 3
+    assert code == 1
     assert said == lines
 
 
 def test_a_program_that_only_echoes_is_stopped_and_named(tmp_path: Path, capsys) -> None:
     study, folder = write(tmp_path, "command:cat")
     code, _, said = run(capsys, "audit", study, "--out", folder, "-q")
-    assert code == 3
+    assert code == 1
     assert len(said) == 1
     assert "29 planned, 3 unknown" in said[0]
     assert "beside id it may have answer" in said[0]
@@ -147,7 +147,7 @@ def test_what_failed_is_asked_again_by_the_command(tmp_path: Path, capsys) -> No
     (tmp_path / "broken_once.py").write_text("def embed(text):\n    raise ValueError('no model')\n")
     study, folder = write(tmp_path, "python:broken_once:embed")
     code, _, said = run(capsys, "audit", study, "--out", folder, "-q")
-    assert code == 3
+    assert code == 1
     (tmp_path / "broken_once.py").write_text(GOOD)
     del sys.modules["broken_once"]
     code, out, _ = run(capsys, *said[0].split("portrayal ")[1].split(), "-q")

@@ -64,6 +64,45 @@ def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0
     return replace(unknown, value=ratio, low=ratio / factor, high=ratio * factor)
 
 
+def ratio_of_sums(
+    above: np.ndarray,
+    below: np.ndarray,
+    base_above: np.ndarray | None = None,
+    base_below: np.ndarray | None = None,
+) -> Estimate:
+    """Return the ratio of two sums over the same units, or that ratio over another one of theirs; null 1.
+
+    The interval is on the log scale, with the variance of the units' parts in the sums (the delta method); units of 0 and 1
+    that are never both give 1/a + 1/b.
+
+    Examples
+    --------
+    >>> ratio_of_sums(np.repeat([1.0, 0.0], [30, 70]), np.repeat([0.0, 1.0], [30, 70])).value
+    0.42857142857142855
+    """
+    from scipy import stats
+
+    pairs = (
+        [(above, below)]
+        if base_above is None or base_below is None
+        else [(above, below), (base_below, base_above)]
+    )
+    sums = [(float(up.sum()), float(down.sum())) for up, down in pairs]
+    unknown = Estimate(n=len(above), null=1.0)
+    if len(above) < 2 or any(down <= STILL for _, down in sums) or (len(sums) > 1 and sums[1][0] <= STILL):
+        return unknown
+    ratio = float(np.prod([up / down for up, down in sums]))
+    if ratio <= 0:
+        return replace(unknown, value=ratio)
+    parts = sum(
+        up / total_up - down / total_down
+        for (up, down), (total_up, total_down) in zip(pairs, sums, strict=True)
+    )
+    error = np.sqrt(np.sum(parts**2) * len(above) / (len(above) - 1))
+    factor = float(np.exp(stats.t.ppf(0.975, len(above) - 1) * error))
+    return replace(unknown, value=ratio, low=ratio / factor, high=ratio * factor)
+
+
 def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Estimate:
     """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
 

@@ -79,7 +79,9 @@ SYSTEMS: dict[str, Entry] = {
         "a reader of perceived gender and age on ONNX Runtime, faces only",
     ),
     "imagenet": Entry(
-        "portrayal.systems.taggers.imagenet", "tagger", "ImageNet classes from weights you install", "torch"
+        "portrayal.systems.taggers.imagenet",
+        "tagger",
+        "ImageNet classes: a network from a part, or weights of yours",
     ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",
@@ -92,6 +94,11 @@ SYSTEMS: dict[str, Entry] = {
         "captioner",
         "a captioning model on this machine, through transformers",
         "torch",
+    ),
+    "ranked_captions": Entry(
+        "portrayal.systems.captioners.ranked_captions",
+        "captioner",
+        "your own sentences, ranked for each picture by an encoder such as CLIP",
     ),
     "phantom_generator": Entry(
         "portrayal.audits.associations.experiments.phantom",
@@ -111,6 +118,11 @@ SYSTEMS: dict[str, Entry] = {
         "torch",
     ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
+    "openai_embeddings": Entry(
+        "portrayal.systems.encoders.openai_embeddings",
+        "encoder",
+        "a text encoder behind an OpenAI-compatible /v1/embeddings, in batches",
+    ),
     "image_encoder": Entry(
         "portrayal.systems.encoders.image_encoder",
         "encoder",

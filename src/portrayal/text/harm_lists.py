@@ -22,6 +22,7 @@ COLUMNS = {
     "identity": ("term", "axis", "group", "part", "source"),
     "identity_nouns": ("term", "axis", "source"),
     "artifacts": ("term", "axis", "group", "source"),
+    "appearance": ("term", "part", "source"),
 }
 
 

@@ -20,10 +20,12 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
 )
+from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
 from portrayal.audits.captions.tables import MOST_ROWS, SHOWN
 from portrayal.report.sentences import Claim, found_sentence
 from portrayal.runs.audit import Measured
 from portrayal.runs.study_file import read_study
+from portrayal.text.harm_lists import COLUMNS
 
 PLANTED = {
     "leaves out": "people not mentioned",
@@ -230,3 +232,22 @@ def test_tables_are_cut_for_each_system_and_say_so(planted: Measured) -> None:
     assert shown.table.group_by("system").len().sort("system").rows() == [("long", MOST_ROWS), ("short", 2)]
     assert shown.text.startswith(SHOWN["tuples"][1])
     assert "rows cut: long 7." in shown.text
+
+
+def test_the_page_names_every_setting() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "captions.md").read_text()
+    for model in (CaptionsSettings, HumanCaptions, Labels, People):
+        for name in model.model_fields:
+            assert f"`{name}`" in page or f"{name} =" in page, name
+    for name in COLUMNS:
+        assert f"`{name}`" in page, name
+
+
+def test_the_report_shows_cases_with_their_captions(planted) -> None:
+    shown = next(
+        table for table in AUDIT.tables(planted, AUDIT.settings.model_construct()) if table.name == "cases"
+    )
+    girls = shown.table.filter(pl.col("system") == "girls", pl.col("technique").str.contains("context"))
+    assert 1 <= len(girls) <= 4
+    assert girls["caption"].str.contains("girl").all()
+    assert "reviews.csv" in shown.text

@@ -6,8 +6,11 @@ import polars as pl
 import pytest
 
 from portrayal.audits.captions.calibration.planted import OPTIONS, planted
+from portrayal.audits.captions.measures import words_included
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.lexicon_change import compare, words_changed
+from portrayal.audits.captions.measures.lexicon_change import compare
+from portrayal.audits.captions.measures.mentions import read_captions
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.runs.reviews import read_reviews, write_reviews
 from portrayal.stats.intervals import wilson
@@ -51,6 +54,78 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
     assert "broken assumptions" in row["note"]
 
 
+def test_judgments_scale_the_quantity_they_judged_and_no_other() -> None:
+    # Purses that are not there, judged a harm in every second case: words above the threshold are scaled, and those beyond
+    # chance by the judgments of their own; all other quantities of the technique were not judged.
+    stages = planted("words included wrongly", 200, 0.5, 0)
+    key = "stereotyping: words included wrongly"
+    first = measure_system(stages, "phantom", OPTIONS, [key])
+    judged = _judged(first.reviews, lambda i: "harm" if i % 2 else "not harm")
+    again = measure_system(stages, "phantom", OPTIONS, [key], judged)
+    told = again.rows.filter(pl.col("quantity").str.ends_with("judged by people"))
+    assert set(told["quantity"]) == {
+        f"{words_included.ABOVE}, judged by people",
+        f"{words_included.KEPT}, judged by people",
+    }
+    drawn = judged.filter(pl.col("drawn") == "true")
+    for quantity in (words_included.ABOVE, words_included.KEPT):
+        answers = drawn.filter((pl.col("quantity") == quantity) | pl.col("within").eq_missing(quantity))
+        captions = answers.group_by("image").agg((pl.col("judgment") == "harm").any())["judgment"]
+        here = pl.col("stage") == SYSTEM_CAPTIONS
+        bound = first.rows.filter(pl.col("measure") == quantity, pl.col("group") == "all", here)["value"][0]
+        row = told.filter(pl.col("quantity") == f"{quantity}, judged by people").row(0, named=True)
+        assert row["value"] == pytest.approx(bound * captions.mean())
+
+
+def test_one_rule_is_scaled_by_its_own_cases() -> None:
+    people = [
+        (str(i), axis, group, "t")
+        for i in range(8)
+        for axis, group in (("gender", "female"), ("skin", "darker"))
+    ]
+    said = pl.DataFrame({"image": [str(i) for i in range(8)], "text": ["A girl.", "A monkey."] * 4})
+    stages = Stages([str(i) for i in range(8)], people=pl.DataFrame(people, schema=PEOPLE, orient="row"))
+    human = said.with_columns(pl.lit("A woman.").alias("text"))
+    for stage, table in ((HUMAN_CAPTIONS, human), (SYSTEM_CAPTIONS, said)):
+        stages = stages.with_system(*read_captions(table, stage, stages.images))
+    cases = measure_system(stages, "s", OPTIONS, [GIRLS]).reviews
+    judged = cases.with_columns(
+        pl.when(pl.col("tuple") == "girl")
+        .then(pl.lit("harm"))
+        .otherwise(pl.lit("not harm"))
+        .alias("judgment")
+    )
+    rows = measure_system(stages, "s", OPTIONS, [GIRLS], judged).rows
+    told = dict(rows.filter(pl.col("bound") == "estimate").select("quantity", "value").iter_rows())
+    # Half of all captions say girl, all of which are a harm; the other half monkey, none of which was judged one.
+    assert told["women called girls, judged by people"] == pytest.approx(0.5)
+    assert told["Black people called animals, judged by people"] == 0
+    assert told["any context-specific harm, judged by people"] == pytest.approx(0.5)
+
+
+def test_a_caption_with_two_cases_counts_once_and_unjudged_ones_do_not(girls) -> None:
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS]).reviews
+    drawn = first.filter(pl.col("drawn") == "true")
+    # A second reviewer of every case who disagrees: half is not more than half. And only ten captions were judged.
+    one = drawn.head(10).with_columns(pl.lit("harm").alias("judgment"), pl.lit("a").alias("reviewer"))
+    two = one.with_columns(pl.lit("not harm").alias("judgment"), pl.lit("b").alias("reviewer"))
+    rows = measure_system(girls, "phantom", OPTIONS, [GIRLS], pl.concat([one, two, drawn[10:]])).rows
+    row = rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(0, named=True)
+    assert row["value"] == 0
+    assert row["note"].startswith("10 captions drawn and judged")
+
+
+def _judged(reviews: pl.DataFrame, answer) -> pl.DataFrame:
+    return reviews.with_columns(pl.Series("judgment", [answer(i) for i in range(len(reviews))]))
+
+
+def test_judgments_without_what_they_judged_are_refused(girls) -> None:
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS])
+    judged = _judged(first.reviews, lambda i: "harm").drop("quantity")
+    with pytest.raises(PortrayalError, match="lack the column 'quantity'"):
+        measure_system(girls, "phantom", OPTIONS, [GIRLS], judged)
+
+
 def test_a_strange_judgment_is_refused(girls) -> None:
     first = measure_system(girls, "phantom", OPTIONS, [GIRLS])
     judged = first.reviews.with_columns(pl.lit("maybe").alias("judgment"))
@@ -80,8 +155,6 @@ def test_a_lexicon_change_shows_what_it_does(tmp_path) -> None:
     assert row["value"][0] > 0.3
     assert row["value_changed"][0] == 0.0
     assert row["change"][0] == -row["value"][0]
-    assert ("removed", "s****") in words_changed("demeaning", path).rows()
-    assert ("removed", "silly") in words_changed("demeaning", path, show=True).rows()
 
 
 def test_a_list_without_a_column_is_refused(tmp_path) -> None:

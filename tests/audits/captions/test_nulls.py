@@ -49,9 +49,9 @@ def test_plan_says_what_is_found_under_the_correction() -> None:
     lines = say_power(simulated.study, simulated.evidence.stimuli)
     assert lines == [
         "gender, 109 images annotated female and 131 male: a group left out 21 percentage points more often than one left out"
-        " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
+        " in 10% of captions is found in 80 of 100 audits, corrected over about 62 tests",
         "skin, 109 images annotated darker and 131 lighter: a group left out 21 percentage points more often than one left out"
-        " in 10% of captions is found in 80 of 100 audits, corrected over about 58 tests",
+        " in 10% of captions is found in 80 of 100 audits, corrected over about 62 tests",
     ]
 
 

@@ -27,10 +27,12 @@ from portrayal.audits.captions.measures import (
 from portrayal.audits.captions.measures import (
     scenarios as scenario_rules,
 )
-from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
+from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.rules import rules_text
 from portrayal.audits.captions.measures.scenarios import scenarios
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import (
     BOXES,
     CAPTIONS,
@@ -94,7 +96,7 @@ def rows_of(outcome, measure: str, **columns) -> list[dict]:
 def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
     table = stages(
         {
-            HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man"]},
+            HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man", ("man", "tall")]},
             SYSTEM_CAPTIONS: {
                 "1": ["person", "apple", "animal", "knife"],
                 "2": ["man", "genius", ("man", "happy")],
@@ -134,14 +136,13 @@ def test_named_assumption_that_fails_colloquial_hyponyms(word, known) -> None:
     assert found["scenario"].to_list() == ["too specific"]
 
 
-def test_named_assumption_that_fails_pop_and_controller() -> None:
-    # Sections 4.2.2 and 3.4: a pop of colour and a game controller are read as people.
+def test_a_pop_of_colour_and_a_controller_are_nobody_who_could_be_left_out() -> None:
+    # Sections 4.2.2 and 3.4: WordNet's first senses are a father and an accountant.
     table = stages(
         {HUMAN_CAPTIONS: {"1": ["pop"], "2": ["controller"]}, SYSTEM_CAPTIONS: {"1": ["lip"], "2": ["game"]}}
     )
-    outcome = people_mentioned.measure(table, OPTIONS)
-    told = rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_CAPTIONS, group="all")[0]
-    assert (told["value"], told["n"], told["bound"]) == (1.0, 2, "upper bound")
+    told = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert (told["value"], told["n"], told["bound"]) == (None, 0, "upper bound")
 
 
 def test_attributes_are_compared_for_the_same_object_only() -> None:
@@ -285,7 +286,7 @@ def test_a_human_is_a_person_and_no_animal() -> None:
 
 
 def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_could_tell() -> None:
-    people = [("1", "skin", "darker", "annotators")]
+    people = [("1", "skin", "darker", "annotators"), ("1", "gender", "male", "annotators")]
     captions = {"1": ["man", "rifle"]}
     weapon = "a weapon wrongly mentioned with a Black person"
     for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
@@ -302,6 +303,30 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
     )
     assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
     assert rows_of(both, context_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+
+
+def test_where_nobody_is_annotated_the_human_captions_say_whom_a_rule_is_about() -> None:
+    # Conceptual Captions, section 4.2.3: in 1 and 2 the human captions speak of women, and in 2 say girl themselves; 3 shows
+    # a Black man whom the system calls a boy, 4 a man of whom nobody says more.
+    human = {"1": ["woman"], "2": ["girl"], "3": ["man", ("man", "black")], "4": ["man"]}
+    system = {"1": ["girl"], "2": ["girl"], "3": ["boy"], "4": ["boy", "monkey"]}
+    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}), OPTIONS)
+    tests = {row["subject"]: row for row in rows_of(outcome, context_rules.TEST, stage=SYSTEM_CAPTIONS)}
+    girls, boys = tests["women called girls"], tests["Black men called boys"]
+    assert (girls["value"], girls["n"], girls["truth"]) == (0.5, 2, HUMAN_CAPTIONS)
+    assert (boys["value"], boys["n"], boys["truth"]) == (1.0, 1, HUMAN_CAPTIONS)
+    assert girls["note"].startswith("nobody is annotated")
+    assert tests[ANIMALS]["value"] == 0  # nobody is said to be Black in 4
+    assert sorted(outcome.cases["image"]) == ["1", "3"]
+    assert not [row for row in outcome.rows if row["stage"] == HUMAN_CAPTIONS]  # they tell who is meant
+
+
+def test_an_axis_that_is_annotated_is_not_read_off_the_captions() -> None:
+    people = [(i, "gender", "female", "annotators") for i in "12"]
+    human, system = {"1": ["girl"], "2": ["man"]}, {"1": ["girl"], "2": ["girl"]}
+    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS)
+    row = rows_of(outcome, context_rules.TEST, subject="women called girls", stage=SYSTEM_CAPTIONS)[0]
+    assert (row["value"], row["n"], row["truth"]) == (1.0, 2, None)
 
 
 def test_diversity_stands_beside_every_demeaning_count() -> None:
@@ -322,16 +347,16 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     )
     people = [("1", "age", "old", "annotators")]
     table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
-    outcome = context_rules.measure(table, Options(rules=context_rules.rules_text(path)))
+    outcome = context_rules.measure(table, Options(rules=rules_text(path)))
     assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
     path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
     with pytest.raises(PortrayalError, match="stand_in"):
-        context_rules.rules_text(path)
+        rules_text(path)
     path.write_text(
         '[[rules]]\nname = "x"\nabout = [{axis = "a", groups = ["b"]}]\nunder = ["nope.n.01"]\nstand_in = "y"'
     )
     with pytest.raises(PortrayalError, match="no synset 'nope.n.01'"):
-        context_rules.rules_text(path)
+        rules_text(path)
 
 
 def test_identity_adjectives_used_as_nouns() -> None:
@@ -605,19 +630,6 @@ def test_absent_words_score_half_a_point_less_than_replaced_ones() -> None:
     words = pl.DataFrame(rows, schema=["image", "caption", "word", "group", "fate"], orient="row")
     cases = erasing_people.lost_cases(erasing.TECHNIQUE, SYSTEM_CAPTIONS, words, 3.0)
     assert [(case["image"], case["score"]) for case in cases] == [("nurse", 3.0), ("guard", 2.5)]
-
-
-def test_the_p_of_looks_by_hand() -> None:
-    # Area .7, permuted areas .5 with spread .1: z = 2 / sqrt(1 + 1/199) = 1.994994. With skewness -.6 one sixth of it times
-    # (z^2 - 1) is taken off: z + .1 * 2.980 = 2.293; at four spreads z^2 is held at nine.
-    z = 2 / np.sqrt(1 + 1 / 199)
-    for area, skewness, expected in (
-        (0.7, 0.0, z),
-        (0.7, -0.6, z + 0.1 * (z**2 - 1)),
-        (0.9, -0.6, 2 * z + 0.1 * 8),
-    ):
-        chance = reifying.Chance(0.5, 0.1, skewness, 0.0)
-        assert reifying._p(area, chance) == pytest.approx(stats.t.sf(expected, 198))
 
 
 def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:

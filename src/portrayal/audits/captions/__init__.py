@@ -19,8 +19,8 @@ from portrayal.runs.audit import Audit, Evidence
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"
     " cases turn the bound into an estimate.",
-    "A word stands for its most common sense. 'Pop' is read as a father and 'controller' as an accountant,"
-    " 'couple' lies under 'group' and 'street' under 'road'.",
+    "A word stands for its most common sense, but for a list of words that captions mean otherwise: 'couple' lies under 'group' and"
+    " 'street' under 'road', and a pitcher is always somebody who throws a ball.",
     "Human labels and captions are taken as ground truth and are themselves incomplete and sometimes harmful.",
     "Groups are what somebody perceived or assigned, not what people would say of themselves; darker skin tone is not the"
     " same as being Black. Each row says who assigned them.",
@@ -45,6 +45,7 @@ NAMES = {
     "identity_term_imposed": "identity terms imposed",
     "correlated_word_included": "words that go with a group included wrongly",
     "artifacts_lost": "a group's things not recognised",
+    "systems_difference": "two systems on the same images",
 }
 
 

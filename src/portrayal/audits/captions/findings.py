@@ -15,6 +15,7 @@ from portrayal.audits.captions.measures import (
     group_words,
     identity_nouns,
     objects_mentioned,
+    paired,
     people_mentioned,
     reifying,
     self_identification,
@@ -43,7 +44,7 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
     beside = partial(_beside, measured.results)
     claims = {
         test: Claim(**{"after": beside, "always_where": "where" in told, **told})  # type: ignore[arg-type]
-        for test, told in CLAIMS.items()
+        for test, told in {**CLAIMS, **DECLARED}.items()
     }
     errors = claims[group_words.TEST]
     both = Claim(**{**vars(errors), "after": lambda row: f"{_openness(measured.results, row)} {beside(row)}"})
@@ -98,6 +99,15 @@ def _openness(results: pl.DataFrame, row: Row) -> str:
 
 
 # What each test of the family would show. These are also the tests that are corrected together.
+# Told where a study names the measure in its family.
+DECLARED: Mapping[str, Mapping[str, object]] = {
+    paired.TEST: {
+        "positive": "does more than {against} with the same images ({quantity}, {group})",
+        "negative": "does less than {against} with the same images ({quantity}, {group})",
+        "asks": "does more or less than another system with the same images",
+        "where": "{quantity}, {group}, against {against}",
+    },
+}
 CLAIMS: Mapping[str, Mapping[str, object]] = {
     people_mentioned.TEST: {
         "positive": "leaves out people annotated {group} more often than people annotated {versus}",
@@ -118,9 +128,9 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "turned": True,
     },
     reifying.LOOKS_TEST: {
-        "positive": "uses the term for people annotated {group} in some surroundings more than in others: what else is in the picture"
-        " predicts it",
-        "asks": "uses a group's term in some surroundings more than in others",
+        "positive": "uses the term for people annotated {group} by their looks: what they wear and how they look predicts it,"
+        " '{subject}' the surest",
+        "asks": "uses a group's term by people's looks",
         "where": "{group}",
         "figure": "area under the curve",
     },

@@ -20,8 +20,8 @@ from portrayal.audits.captions.datasets import (
     visual_genome,
     zhao,
 )
-from portrayal.audits.captions.measures.context_rules import rules_text
 from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.rules import rules_text
 from portrayal.audits.captions.measures.stages import (
     FAULTS,
     HUMAN_LABELS,
@@ -37,7 +37,7 @@ from portrayal.runs.study import Study
 from portrayal.systems.replay import read_coco_results
 from portrayal.text.harm_lists import read_list
 
-STAGE_TABLES = ("mentions", "captions", "boxes", "people", "faults")
+STAGE_TABLES = ("mentions", "captions", "boxes", "system_boxes", "people", "faults")
 PLAIN_OPTIONS = (
     "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "tolerance", "show_demeaning",
 )  # fmt: skip
@@ -116,7 +116,7 @@ def _obtained_lists(settings: CaptionsSettings, folder: Path, found: Options) ->
 def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path) -> Stages:
     if labels is None:
         return stages
-    mentions, boxes, faults = [empty(MENTIONS)], [stages.boxes], [stages.faults]
+    mentions, boxes, faults = [empty(MENTIONS)], [stages.boxes_of(stage)], [stages.faults]
     if labels.labels:
         mentions.append(caption_tables.read_labels(folder / labels.labels, stage))
     if labels.boxes:
@@ -136,12 +136,9 @@ def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path
         mentions.append(spice.read_spice(folder / labels.spice, stage, whose))
     inside = pl.col("image").is_in(list(stages.images))
     added = pl.concat(mentions).filter(inside).with_columns(pl.lit(stage).alias("stage"))
-    return replace(
-        stages,
-        mentions=pl.concat([stages.mentions, added]).unique(maintain_order=True),
-        boxes=pl.concat(boxes).filter(inside),
-        faults=pl.concat(faults),
-    )
+    said = pl.concat([stages.mentions, added]).unique(maintain_order=True)
+    stages, drawn = replace(stages, mentions=said, faults=pl.concat(faults)), pl.concat(boxes).filter(inside)
+    return replace(stages, boxes=drawn) if stage == HUMAN_LABELS else replace(stages, system_boxes=drawn)
 
 
 def _extend(lists: tuple[list, list, list], tables: tuple) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,8 @@ from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.runs.audit import Evidence, Measured
+
+EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, that the report shows
 
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
@@ -29,7 +32,7 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     ]
     faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
     absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
-    rows = all_rows(one for one, _ in found)
+    rows = all_rows([one for one, _ in found], base, evidence.seed)
     tables = {
         "rows": rows,
         "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),
@@ -38,17 +41,19 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     tables |= _further([one for one, _ in found])
     cases = [one.reviews for one, _ in found]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
+    tables |= {} if reviews is None else {"cases": _examples(reviews)}
     return Measured(as_results(rows), tables, _warnings(tables), reviews)
 
 
 def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
-    stages = stages_of(evidence.inputs)
+    stages = replace(stages_of(evidence.inputs), chosen=settings.truth)
     human: pl.DataFrame | None = evidence.inputs.get("human")
     if human is None:
         return stages
+    options = options_of(evidence.inputs, settings, evidence.seed)
     with parsing_bar("human captions") as progress:
         return stages.with_system(
-            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress)
+            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress, options)
         )
 
 
@@ -56,11 +61,11 @@ def _one_system(
     system: str, part: pl.DataFrame, base: Stages, evidence: Evidence, settings: CaptionsSettings
 ) -> tuple[SystemResult, Stages]:
     captions = system_captions(part)
+    options = options_of(evidence.inputs, settings, evidence.seed)
     with parsing_bar(system) as progress:
         stages = base.with_system(
-            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress)
+            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress, options)
         )
-    options = options_of(evidence.inputs, settings, evidence.seed)
     found = measure_system(stages, system, options, settings.techniques, evidence.reviews)
     return found, stages
 
@@ -96,6 +101,14 @@ def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
             ]
             joined.setdefault(name, []).extend(of_system)
     return {name: pl.concat(parts) for name, parts in joined.items() if parts}
+
+
+def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
+    """Return the first cases of each system and technique, for the report: the others are in the reviews."""
+    own = reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS)
+    first = own.group_by("system", "technique", "within", maintain_order=True).head(EXAMPLES)
+    shown = first.group_by("system", "technique", maintain_order=True).head(2 * EXAMPLES)
+    return shown.select("system", "technique", "image", "caption", "tuple", "reason")
 
 
 def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:

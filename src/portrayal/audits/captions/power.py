@@ -9,8 +9,10 @@ from math import comb, isinf
 import polars as pl
 
 from portrayal.audits.captions.inputs import people_of
-from portrayal.audits.captions.measures.context_rules import read_rules
-from portrayal.audits.captions.measures.reifying import NAMED_BY
+from portrayal.audits.captions.measures.group_words import worded_groups
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.rules import read_rules
+from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.report.words import percent, plural
 from portrayal.runs.study import Study
@@ -74,12 +76,13 @@ def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSett
     """Return about how many tests a system will have: those its stages allow, if nothing in them is constant."""
     scenes = settings.scenes is not None
     human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None
-    nameable, worded = set(read_list("identity")["axis"]), set(read_list("gendered")["axis"])
+    nameable = set(read_list("identity")["axis"])
     tests = 2 + 2 * (human or labels)  # demeaning words and nouns; terms imposed and words included wrongly
-    tests += len(read_rules()) if sizes else 0
+    tests += len(read_rules()) if sizes or human else 0
     for axis, groups in sizes.items():
         each = 3 + (human or labels) + 3 * human + labels  # tuples; left out; against human captions; objects
-        each += (NAMED_BY.get(axis, axis) in nameable) + (axis in worded)
+        named = NAMED_BY.get(axis, axis) in nameable
+        each += named + bool(set(groups) & set(worded_groups(axis, Options())))
         tests += each * comb(len(groups), 2)
-        tests += len(groups) if axis in worded and (human or labels) else 0  # looks
+        tests += len(groups) if named and (human or labels) else 0  # looks
     return tests

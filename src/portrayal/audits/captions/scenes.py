@@ -17,7 +17,8 @@ from math import prod
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
+from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 
 NOUN = {"female": "woman", "male": "man"}

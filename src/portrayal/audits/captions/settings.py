@@ -47,6 +47,9 @@ class CaptionsSettings(Settings):
     human_labels: Labels | None = None
     system_labels: Labels | None = None
     people: People | None = None
+    truth: Literal["human labels", "human captions", "system labels"] | None = (
+        None  # the first there is, if not said
+    )
     techniques: list[Literal[tuple(TECHNIQUES)]] = []  # type: ignore[valid-type]
     threshold: float = Field(THRESHOLD, ge=0)
     same_object: float = Field(SAME_OBJECT, gt=0)

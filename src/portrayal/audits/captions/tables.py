@@ -21,6 +21,10 @@ SHOWN = {
         "Captions and boxes that are not as they should be",
         "Counted and named; the first image of each.",
     ),
+    "cases": (
+        "Cases to read",
+        "Captions that may do harm, the first of each technique. These and many more are in reviews.csv of the run, to be judged there.",
+    ),
     "objects": (
         "Objects correctly mentioned",
         "Ranked by test accuracy; the interval over splits is the paper's and too narrow.",
@@ -29,7 +33,7 @@ SHOWN = {
         "Tuples that differ most between groups",
         "Shares of captions that mention a person; the p is Holm-corrected over the tuples of a kind, not over the study.",
     ),
-    "looks": ("What goes with the group term", "Log odds of the term for each visible characteristic."),
+    "looks": ("What goes with the group term", "Log odds of the term for each feature of appearance."),
     "overlaps": ("How the scenarios of wrong inclusions overlap", "A case is counted once, in this order."),
 }
 

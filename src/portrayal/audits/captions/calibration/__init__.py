@@ -1,8 +1,7 @@
 """The captions instrument against phantom captioners: no harm for false alarms, one harm each for power and coverage.
 
-Scenes are generated and their tuples handed over directly; that the parser reads the same tuples from the phantoms'
-sentences is tested apart. Every run has a seed of its own, so that the figures do not hang on how many processes share
-the work.
+Scenes are generated, phantoms write sentences about them, and the parser reads these, as in an audit. Every run has a seed of its
+own, so that the figures do not hang on how many processes share the work.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from portrayal.audits.captions.calibration.enumeration import Case, cases
 from portrayal.audits.captions.calibration.expected_coefficient import EXPECTED
 from portrayal.audits.captions.measures import group_words, objects_mentioned
 from portrayal.audits.captions.phantom import NAMED, graph
-from portrayal.audits.captions.scenes import nouns
 
 Flag = Callable[[Case], bool]
 
@@ -73,14 +72,14 @@ def _tuple_shares(mentioned: Iterable[Case], kind: str) -> dict[tuple, float]:
 
 
 def looks_area(rate: float, gender: str) -> float:
-    """Return the area under the curve of predicting the gender's noun from all that is visible.
+    """Return the area under the curve of predicting the gender's noun from what is worn.
 
     The best prediction from looks is how often people who look so are called by the noun.
     """
     with_noun, all_told = defaultdict[tuple, float](float), defaultdict[tuple, float](float)
     for case in cases("looks predict the group term", rate):
         if case.scene.gender == gender:
-            looks = (*nouns(case.scene), case.scene.color)
+            looks = (case.scene.worn,)
             all_told[looks] += case.probability
             with_noun[looks] += case.probability * (case.said.person != "person")
     scored = sorted(

@@ -15,7 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import relative_boxes
-from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
+from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, read_table, reads

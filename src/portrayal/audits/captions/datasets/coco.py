@@ -13,7 +13,8 @@ import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import relative_boxes
 from portrayal.audits.captions.datasets.data_files import need
-from portrayal.audits.captions.measures.mentions import synset_of, with_synsets
+from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_LABELS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads

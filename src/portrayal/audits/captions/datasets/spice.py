@@ -1,4 +1,4 @@
-"""Scene graphs SPICE has made (its output JSON), for users who want the paper's parser in place of ours [1]_.
+"""Scene graphs SPICE has made (its output JSON), read as labels beside the captions, which our own parser reads [1]_.
 
 References
 ----------

@@ -25,21 +25,27 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, shares
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.text import wordnet
 from portrayal.text.harm_lists import mask, synsets_of
 
 QUANTITY = "demeaning word"
 TEST = "demeaning_word"
+_UPPER = f"{QUANTITY}, {UPPER}"
+ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the three readings by stage and group, and the cases of the upper bound, the surest first."""
     listed = options.word_list("demeaning")
-    nouns, adjectives = synsets_of(listed, "n"), synsets_of(listed, "a")
+    # Style guides advise against a word and not against its synonyms: `crippled` and `disabled` share a synset.
+    judging = listed.filter(pl.col("kind") != ADVISED_AGAINST)
+    nouns, adjectives = synsets_of(judging, "n"), synsets_of(judging, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
     rows, cases = [], []
     by_stage: dict[str, dict[str, float]] = {}
@@ -57,7 +63,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
     rows += count_tests(
         TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages)
     )
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+    against = compared(TECHNIQUE, QUANTITY, None, by_stage)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
 
 
 def _read(
@@ -99,7 +106,7 @@ def readings(
     if not senses:
         return (word in spelled,) * 3
     inside = [sense in listed for sense in senses]
-    common = table.most_common(head, part) in listed or word in spelled
+    common = synset_of(head, part) in listed or word in spelled  # a taco is food, whatever WordNet has first
     return all(inside), common, any(inside) or word in spelled
 
 
@@ -111,7 +118,7 @@ def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
     for r in found.iter_rows(named=True):
         words = " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part)
         reason = reasons[r[ESTIMATE] + r[LOWER]]
-        cases.append(TECHNIQUE.case(stage, r["image"], r["caption"], reason, words, score=r["score"]))
+        cases.append(TECHNIQUE.case(_UPPER, stage, r["image"], r["caption"], reason, words, score=r["score"]))
     return cases
 
 

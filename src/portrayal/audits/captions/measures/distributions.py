@@ -101,7 +101,12 @@ def measure_across(stages: Stages, options: Options) -> Outcome:
             kind: same_images(counted[SYSTEM_CAPTIONS, kind], counted[other, kind], options.least_images)
             for kind in KINDS
         }
-        both = {kind: (now, then) for kind, (now, then) in compared.items() if now.tuples or then.tuples}
+        both = {
+            kind: (now, then)
+            for kind, (now, then) in compared.items()
+            if (now.tuples or then.tuples)
+            and stages.judges(other, kind)  # a kind nobody labelled did not change
+        }
         for axis, *pair in pairs if both else ():
             rows += _change_rows(both, stages, other, axis, pair, options)
     return Outcome(rows, missing="" if rows else ACROSS.missing)

@@ -26,11 +26,12 @@ from portrayal.audits.captions.measures.erasing_people import (
     lost_cases,
     people_and_attributes,
 )
-from portrayal.audits.captions.measures.mentions import synset_of
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, cases_table, row
 from portrayal.audits.captions.measures.people import is_person
+from portrayal.audits.captions.measures.phrases import is_phrase
 from portrayal.audits.captions.measures.scenarios import ancestors
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -64,7 +65,7 @@ def _at_stage(
     stages: Stages, stage: str, truth: str, options: Options, artifacts: pl.DataFrame
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     rows, cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
-    things = fates(stages, stage, truth)
+    things = fates(stages, stage, truth, options)
     for axis, group, part in _by_group(things, artifacts):
         rows += _rows(part, things, stage, truth, axis, group, options)
         cases += lost_cases(TECHNIQUE, stage, part, 1.0)
@@ -73,11 +74,25 @@ def _at_stage(
 
 def _artifacts(options: Options) -> pl.DataFrame:
     table = options.word_list("artifacts")
-    synsets = [synset_of(term, "n") for term in table["term"]]
+    synsets = [_whole(term) if is_phrase(term) else synset_of(term, "n") for term in table["term"]]
     return (
         table.with_columns(pl.Series("synset", synsets))
         .select("synset", "axis", "group")
         .unique(maintain_order=True)
+    )
+
+
+def _whole(term: str) -> str:
+    """Return what stands for a phrase in place of a synset: the phrase itself, so that no part of it matches."""
+    return f"{term}.unknown"
+
+
+def _things(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return the objects of a stage; the list's phrases stand for themselves and not for their heads."""
+    phrases = [term for term in options.word_list("artifacts")["term"] if is_phrase(term)]
+    whole = pl.format("{}.unknown", "word")
+    return stages.at(stage, "object").with_columns(
+        pl.when(pl.col("word").is_in(phrases)).then(whole).otherwise("synset").alias("synset")
     )
 
 
@@ -87,10 +102,10 @@ def _by_group(things: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[s
         yield str(axis), str(group), part
 
 
-def fates(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
+def fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
     there = (
-        stages.at(truth, "object")
+        _things(stages, truth, options)
         .select("image", "word", "synset")
         .unique(["image", "synset"], keep="first", maintain_order=True)
     )
@@ -98,7 +113,9 @@ def fates(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
     there = there.filter(pl.col("word").is_in(things))
     captions = stages.captions.filter(pl.col("stage") == stage).select("image", "caption")
     said: dict[tuple[str, int], set[str]] = {}
-    for image, number, synset in stages.at(stage, "object").select("image", "caption", "synset").iter_rows():
+    for image, number, synset in (
+        _things(stages, stage, options).select("image", "caption", "synset").iter_rows()
+    ):
         said.setdefault((image, number), set()).add(synset)
     table = there.join(captions, on="image").sort("image", "caption", "synset")
     fate = [
@@ -117,12 +134,14 @@ def fate_of(synset: str, said: frozenset[str]) -> str:
 
 @lru_cache(maxsize=50_000)
 def _near(synset: str) -> frozenset[str]:
+    phrase, unknown, _ = synset.rpartition(".unknown")
+    if unknown:  # above a phrase is its head: a rainbow flag is a flag
+        head = synset_of(phrase.split()[-1], "n") if " " in phrase else None
+        return frozenset([head, *_near(head)]) if head else frozenset()
     found: set[str] = set()
     edge = {synset}
     for _ in range(NEAR):
-        edge = {
-            up for s in edge if not s.endswith((".unknown", ".prep")) for up in wordnet.load().hypernyms(s)
-        }
+        edge = {up for s in edge if not s.endswith(".prep") for up in wordnet.load().hypernyms(s)}
         found |= edge & ancestors(synset)
     return frozenset(found)
 

@@ -18,7 +18,11 @@ import polars as pl
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Technique, by_group, row
 from portrayal.audits.captions.measures.people import with_person
-from portrayal.audits.captions.measures.self_identification import identity_adjectives, identity_terms
+from portrayal.audits.captions.measures.self_identification import (
+    identity_adjectives,
+    identity_nouns,
+    identity_terms,
+)
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.stats.proportions import mean_share
 from portrayal.text import wordnet
@@ -47,9 +51,8 @@ def people_and_attributes(
 
 def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return image, caption, word, axis, group and fate of every person word the truth has, for every caption."""
-    listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
-    nouns = stages.at(truth, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
-    there = nouns.join(listed, on="term").select("image", "word", "synset", "axis", "group").unique()
+    nouns = identity_nouns(stages.at(truth, "object"), options)
+    there = nouns.select("image", "word", "synset", "axis", "group").unique()
     table = there.join(_captions(stages, stage), on="image").sort("image", "caption", "axis", "group", "word")
     said = _said_people(stages, stage)
     named = set(
@@ -153,5 +156,5 @@ def lost_cases(technique: Technique, stage: str, table: pl.DataFrame, most: floa
         "image", "caption", "word", "group", "fate"
     ).iter_rows():
         score = most if fate == REPLACED else most - 0.5
-        cases.append(technique.case(stage, image, number, f"'{word}' is {fate}", word, group, score))
+        cases.append(technique.case(fate, stage, image, number, f"'{word}' is {fate}", word, group, score))
     return cases

@@ -19,6 +19,7 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     count_tests,
     word_cases,
 )
@@ -44,12 +45,14 @@ def measure(stages: Stages, options: Options) -> Outcome:
             values = shares(stages, stage, hits)
             rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=UPPER, note=note)
             by_stage |= {stage: values} if quantity == QUANTITY else {}
-        cases += word_cases(TECHNIQUE, said, stage, "'{word}' stands as a noun: the person is reduced to it")
+        reason = "'{word}' stands as a noun: the person is reduced to it"
+        cases += word_cases(TECHNIQUE, QUANTITY, said, stage, reason)
     rows += count_tests(
         TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages),
         bound=UPPER,
     )  # fmt: skip
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+    against = compared(TECHNIQUE, QUANTITY, None, by_stage, bound=UPPER)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
 
 
 TECHNIQUE = Technique(

@@ -11,7 +11,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import FACETS, ROWS
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
-from portrayal.text.harm_lists import mask, read_list
+from portrayal.text.harm_lists import read_list
 
 _KEY = ["measure", "group", "versus", *FACETS]
 
@@ -39,16 +39,6 @@ def compare(
     before, after = (_rows(technique, stages, chosen) for chosen in (options, changed))
     joined = before.join(after, on=_KEY, how="full", coalesce=True, suffix="_changed", nulls_equal=True)
     return joined.with_columns((pl.col("value_changed") - pl.col("value")).alias("change"))
-
-
-def words_changed(name: str, path: Path, show: bool = False) -> pl.DataFrame:
-    """Return the terms added and removed; demeaning ones masked unless `show`."""
-    before, after = set(read_list(name)["term"]), set(read_list(name, path)["term"])
-    rows = [("added", term) for term in sorted(after - before)]
-    rows += [("removed", term) for term in sorted(before - after)]
-    hide = name == "demeaning" and not show
-    shown = [(what, mask(term) if hide else term) for what, term in rows]
-    return pl.DataFrame(shown, schema={"change": pl.String, "term": pl.String}, orient="row")
 
 
 def _rows(technique: str, stages: Stages, options: Options) -> pl.DataFrame:

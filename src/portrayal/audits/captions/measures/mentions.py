@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.phrases import phrases_of, read_together
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import CAPTIONS, FAULTS, MENTIONS
 from portrayal.text import wordnet
 from portrayal.text.parsing import LONGEST, scene_graphs
@@ -29,6 +32,7 @@ def read_captions(
     images: Sequence[str],
     processes: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    options: Options | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return (mentions, captions, faults) of one stage.
 
@@ -43,11 +47,17 @@ def read_captions(
         All images of the study; those without a caption are a fault.
     processes, progress
         As for `portrayal.text.parsing.scene_graphs`.
+    options
+        Hold the word lists, whose terms of several words are read as one.
     """
     table, faults = _numbered(captions, stage, images)
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)
-    rows = ((image, number, graph) for (image, number, _), graph in zip(written, graphs, strict=True))
+    phrases = phrases_of(options or Options())
+    rows = (
+        (image, number, read_together(graph, text, phrases))
+        for (image, number, text), graph in zip(written, graphs, strict=True)
+    )
     mentions = from_graphs(rows, stage)
     return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
@@ -84,75 +94,6 @@ def _synsets(words: pl.Series, part: str) -> pl.Series:
     distinct = words.unique().drop_nulls()
     found = pl.Series([synset_of(word, part) for word in distinct], dtype=pl.String)
     return words.replace_strict(distinct, found, default=None, return_dtype=pl.String)
-
-
-def synset_of(word: str, part: str) -> str | None:
-    """Return the most common synset of a word, of the compound or else of its head.
-
-    `tennis racket` is looked up whole and then as `racket`; `stand next to` as the verb `stand`; a bare
-    preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word as
-    `selfie.unknown`.
-    """
-    table = wordnet.load()
-    words = word.split()
-    if not words:
-        return None
-    if part == "v":
-        verb = table.lemmas_of(words[0], "v")
-        if verb and words[0] not in _PREPOSITIONS:
-            return table.most_common(words[0], "v")
-        return f"{word}.prep"
-    if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
-        return wordnet.PERSON
-    whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
-    found = table.most_common(word if whole else words[-1], part)
-    if found in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
-        return wordnet.PERSON
-    return found or f"{word}.unknown"
-
-
-_PREPOSITIONS = frozenset(
-    [
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "of",
-        "near",
-        "under",
-        "over",
-        "above",
-        "below",
-        "behind",
-        "beside",
-        "between",
-        "inside",
-        "outside",
-        "along",
-        "across",
-        "past",
-        "down",
-        "up",
-        "off",
-        "out",
-        "through",
-        "around",
-        "against",
-        "next",
-        "to",
-        "from",
-        "for",
-        "without",
-        "full",
-        "like",
-        "as",
-        "onto",
-        "into",
-        "towards",
-        "toward",
-    ]
-)
 
 
 def _tuples(image: str, number: int, graph: SceneGraph) -> Iterable[tuple]:
@@ -236,27 +177,10 @@ def _is_english(text: str) -> bool:
 
 _FUNCTION_WORDS = frozenset(
     [
-        "a",
-        "an",
-        "the",
-        "and",
-        "of",
-        "with",
-        "is",
-        "are",
-        "on",
-        "at",
-        "to",
-        "his",
-        "her",
-        "their",
-        "its",
-        "two",
-        "this",
-        "that",
+        "a", "an", "the", "and", "of", "with", "is", "are", "on", "at", "to", "his", "her", "their", "its", "two", "this", "that",
         "there",
     ]
-)
+)  # fmt: skip
 _KNOWN: dict[str, bool] = {}
 
 

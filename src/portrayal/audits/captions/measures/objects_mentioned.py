@@ -27,7 +27,13 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row, unanswered
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.scenarios import ancestors
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import (
+    HUMAN_CAPTIONS,
+    HUMAN_LABELS,
+    SYSTEM_CAPTIONS,
+    SYSTEM_LABELS,
+    Stages,
+)
 from portrayal.report.words import number
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -57,7 +63,8 @@ class Effect:
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
-    if not stages.has(HUMAN_LABELS) or stages.boxes.is_empty() or not stages.axes():
+    truth = _truth(stages)
+    if not stages.has(truth) or stages.boxes_of(truth).is_empty() or not stages.axes():
         return Outcome(missing=TECHNIQUE.missing)
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
@@ -67,6 +74,11 @@ def measure(stages: Stages, options: Options) -> Outcome:
             rows += _rows(effects, stages, stage, axis, first, second)
             tables += [_table(effects, stage, axis, first, second)] if effects else []
     return Outcome(rows, tables={"objects": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _truth(stages: Stages) -> str:
+    """Return the labels that say what is depicted: people's, unless the study chose the system's."""
+    return SYSTEM_LABELS if stages.truth() == SYSTEM_LABELS else HUMAN_LABELS
 
 
 def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, str, str], list[Effect]]:
@@ -90,7 +102,7 @@ def effects_of(
     types = common_types(stages, stage, options.object_types)
     covered = stages.covered(stage)
     groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
-    design, images = features(stages.boxes, types, sorted(groups))
+    design, images = features(stages.boxes_of(_truth(stages)), types, sorted(groups))
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
     found = []
@@ -106,8 +118,8 @@ def effects_of(
 
 
 def common_types(stages: Stages, stage: str, most: int) -> list[str]:
-    """Return the object types most common over the human labels and this stage, people left out."""
-    said = pl.concat([stages.at(HUMAN_LABELS, "object"), stages.at(stage, "object")])
+    """Return the object types most common over the labels and this stage, people left out."""
+    said = pl.concat([stages.at(_truth(stages), "object"), stages.at(stage, "object")])
     counts = said.group_by("synset").agg(pl.struct("image", "stage").n_unique().alias("count"))
     ordered = counts.drop_nulls().sort(["count", "synset"], descending=[True, False])["synset"]
     return [synset for synset in ordered if not is_person("-", synset)][:most]
@@ -198,14 +210,17 @@ def _rows(
 ) -> list[dict[str, Any]]:
     about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
     about["n_missing"] = unanswered(stages, axis, (first, second))
+    truth = _truth(stages)
     assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
     rows = (
-        [_count_row(effects, stage, about, assigned), _largest_row(effects, stage, about)] if effects else []
+        [_count_row(effects, stage, truth, about, assigned), _largest_row(effects, stage, truth, about)]
+        if effects
+        else []
     )
     for effect in effects:
         found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
         told = {"note": _effect_note(effect, assigned), "subject": _noun(effect.synset)}
-        rows.append(row(TECHNIQUE, COEFFICIENT, stage, HUMAN_LABELS, found, **told, **about))
+        rows.append(row(TECHNIQUE, COEFFICIENT, stage, truth, found, **told, **about))
     return rows
 
 
@@ -214,7 +229,7 @@ def _noun(synset: str) -> str:
     return synset.rsplit(".", 2)[0].replace("_", " ")
 
 
-def _largest_row(effects: list[Effect], stage: str, about: dict[str, Any]) -> dict[str, Any]:
+def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any]) -> dict[str, Any]:
     """Test all object types that bear an interval at once, and name the one with the smallest p.
 
     p and interval hold for all of them together (Bonferroni), so that they are not too sure for having been chosen.
@@ -226,13 +241,13 @@ def _largest_row(effects: list[Effect], stage: str, about: dict[str, Any]) -> di
     if not tested:
         reason = f"no object is both mentioned and left out in {ENOUGH} images or more"
         nothing = Estimate(n=max(effect.images for effect in effects), decision=NOT_TESTED, reason=reason)
-        return row(TECHNIQUE, LARGEST, stage, HUMAN_LABELS, nothing, TEST, **about)
+        return row(TECHNIQUE, LARGEST, stage, truth, nothing, TEST, **about)
     least = min(tested, key=lambda effect: (effect.p, effect.synset))
     wider = float(stats.norm.isf(0.025 / len(tested)) / stats.norm.isf(0.025))
     middle, half = least.coefficient, (least.bootstrap.high - least.bootstrap.low) / 2 * wider
     p = min(least.p * len(tested), 1.0)
     found = Estimate(middle, middle - half, middle + half, p, least.images)
-    return row(TECHNIQUE, LARGEST, stage, HUMAN_LABELS, found, TEST, subject=_noun(least.synset), **about)
+    return row(TECHNIQUE, LARGEST, stage, truth, found, TEST, subject=_noun(least.synset), **about)
 
 
 def _effect_note(effect: Effect, assigned: str) -> str:
@@ -246,12 +261,12 @@ def _effect_note(effect: Effect, assigned: str) -> str:
     )
 
 
-def _count_row(effects: list[Effect], stage: str, about: dict, assigned: str) -> dict[str, Any]:
+def _count_row(effects: list[Effect], stage: str, truth: str, about: dict, assigned: str) -> dict[str, Any]:
     """The paper's headline: how many types have a spread over splits without zero. Described only, for it is too narrow."""
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {assigned}"
     found = Estimate(float(by_splits), n=len(effects), unit="object types")
-    return row(TECHNIQUE, QUANTITY, stage, HUMAN_LABELS, found, note=note, counted="object types", **about)
+    return row(TECHNIQUE, QUANTITY, stage, truth, found, note=note, counted="object types", **about)
 
 
 def _table(effects: list[Effect], stage: str, axis: str, first: str, second: str) -> pl.DataFrame:
@@ -280,7 +295,7 @@ def _table(effects: list[Effect], stage: str, axis: str, first: str, second: str
 TECHNIQUE = Technique(
     "stereotyping",
     "objects correctly mentioned",
-    "human labels with boxes, captions, and annotated people",
+    "human labels (or system labels as the chosen truth) with boxes, captions, and annotated people",
     "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
     " always or never mentioned",
     measure,

@@ -29,7 +29,18 @@ WRITTEN_BY = {SYSTEM_CAPTIONS: SYSTEM_CAPTIONS, HUMAN_SAME: HUMAN_CAPTIONS}
 PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 
 # What a row is about, beside its groups: columns of the Results table.
-FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "share_of", "bound")
+FACETS = (
+    "harm",
+    "technique",
+    "quantity",
+    "stage",
+    "truth",
+    "axis",
+    "subject",
+    "against",
+    "share_of",
+    "bound",
+)
 ROWS = {
     **dict.fromkeys(FACETS, pl.String),
     "measure": pl.String,  # the test, or the quantity where nothing is tested
@@ -50,10 +61,12 @@ ROWS = {
     "reason": pl.String,
     "note": pl.String,
 }
-# A case somebody should read. `sampled` marks a random draw: only judgments of those speak for all cases.
+# A case somebody should read: of which quantity, and of which narrower one where it is of two.
 CASES = {
     "technique": pl.String,
     "stage": pl.String,
+    "quantity": pl.String,
+    "within": pl.String,
     "image": pl.String,
     "caption": pl.Int64,
     "tuple": pl.String,
@@ -64,13 +77,26 @@ CASES = {
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What systems are compared by: a quantity in the system captions, with each image's share."""
+
+    technique: Technique
+    quantity: str
+    truth: str | None
+    values: Mapping[str, float]
+    axis: str | None = None  # where the quantity has a meaning on this axis only
+    bound: str = ESTIMATE
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """Rows, cases, and further tables by name: those of one name have the same columns."""
+    """Rows, cases, further tables by name (those of one name have the same columns), and what systems are compared by."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     cases: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CASES))
     tables: Mapping[str, Sequence[pl.DataFrame]] = field(default_factory=dict)
     missing: str = ""  # why nothing could be measured, where a stage is absent
+    compared: Sequence[Compared] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +116,7 @@ class Technique:
 
     def case(
         self,
+        quantity: str,
         stage: str,
         image: str,
         caption: int,
@@ -97,9 +124,14 @@ class Technique:
         words: str = "",
         group: str | None = None,
         score: float = 1.0,
+        within: str | None = None,
     ) -> dict[str, Any]:
-        """Return a case for somebody to read; `words` is what the caption says, `score` ranks cases."""
+        """Return a case for somebody to read; `words` is what the caption says, `score` ranks cases.
+
+        People judge it as a case of `quantity`, and of the narrower quantity `within` where there is one.
+        """
         place = {"technique": self.key, "stage": stage, "image": image, "caption": caption}
+        place |= {"quantity": quantity, "within": within}
         return {**place, "tuple": words, "reason": reason, "group": group, "score": score}
 
 
@@ -323,6 +355,18 @@ def beside(values: Mapping[str, Mapping[str, float]]) -> list[tuple[str, Mapping
     return [(SYSTEM_CAPTIONS, system), *([(HUMAN_SAME, human)] if human.keys() == system.keys() else [])]
 
 
+def compared(
+    technique: Technique,
+    quantity: str,
+    truth: str | None,
+    values: Mapping[str, Mapping[str, float]],
+    **columns: Any,
+) -> list[Compared]:
+    """Return what systems are compared by, from values by stage: nothing where the system has none."""
+    own = values.get(SYSTEM_CAPTIONS)
+    return [Compared(technique, quantity, truth, own, **columns)] if own else []
+
+
 def _of_axis(stages: Stages, axis: str) -> dict[str, list[str]]:
     return stages.once("members", axis, lambda name: _members(stages.groups(name)))
 
@@ -349,9 +393,19 @@ def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 
-def word_cases(technique: Technique, said: pl.DataFrame, stage: str, reason: str) -> list[dict[str, Any]]:
-    """Return one case for each word of `said` (image, caption, word); `{word}` in the reason stands for it."""
+def word_cases(
+    technique: Technique, quantity: str, said: pl.DataFrame, stage: str, reason: str, within: str = "{word}"
+) -> list[dict[str, Any]]:
+    """Return one case for each word of `said` (image, caption, word); `{word}` in reason and `within` stands for it."""
     return [
-        technique.case(stage, image, number, reason.replace("{word}", word), word)
+        technique.case(
+            quantity,
+            stage,
+            image,
+            number,
+            reason.replace("{word}", word),
+            word,
+            within=within.replace("{word}", word),
+        )
         for image, number, word in said.select("image", "caption", "word").iter_rows()
     ]

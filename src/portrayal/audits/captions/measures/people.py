@@ -60,6 +60,14 @@ def _people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     return said.select("image", "caption").unique(maintain_order=True)
 
 
+def caption_numbers(stages: Stages, stage: str) -> list[tuple[str, int]]:
+    """Return (image, caption) of every caption at a stage, by the numbers they came with; labels have caption 0."""
+    table = stages.captions.filter(pl.col("stage") == stage)
+    if table.is_empty():
+        return [(image, 0) for image in sorted(stages.covered(stage))]
+    return list(table.select("image", "caption").iter_rows())
+
+
 def caption_counts(stages: Stages, stage: str) -> Mapping[str, int]:
     """Return how many captions each image has at a stage; labels count as one."""
     return stages.once("caption counts", stage, lambda name: _caption_counts(stages, name))

@@ -22,12 +22,12 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     difference_tests,
 )
-from portrayal.audits.captions.measures.people import caption_counts, is_person, people_mentioned, shares
+from portrayal.audits.captions.measures.people import caption_numbers, is_person, people_mentioned, shares
 from portrayal.audits.captions.measures.stages import (
     HUMAN_CAPTIONS,
-    HUMAN_LABELS,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
     Stages,
@@ -53,7 +53,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
             i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown
         }
         by_stage[stage] = values
-        bound = ESTIMATE if truth == HUMAN_LABELS else UPPER
+        bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
         note = _note(stages, stage, truth, options)
         rows += by_group(
             TECHNIQUE, QUANTITY, stages, stage, truth, values, bound=bound, note=note, basis=shown
@@ -63,15 +63,19 @@ def measure(stages: Stages, options: Options) -> Outcome:
         TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown,
         note=lambda stage: _note(stages, stage, truth, options),
     )  # fmt: skip
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+    against = compared(TECHNIQUE, QUANTITY, truth, by_stage)
+    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
 
 
 def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
     """Return the images that show people large enough to be worth mentioning."""
-    if truth != HUMAN_LABELS or stages.boxes.is_empty():
+    if stages.boxes_of(truth).is_empty():
         return set(people_mentioned(stages, truth)["image"])
-    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
-    return {image for image, area in areas.items() if area > least}
+    return {image for image, area in _areas(stages, truth).items() if area > least}
+
+
+def _areas(stages: Stages, truth: str) -> dict[str, float]:
+    return stages.once("person areas", truth, lambda _: person_areas(stages.boxes_of(truth)))
 
 
 def person_areas(boxes: pl.DataFrame) -> dict[str, float]:
@@ -104,27 +108,30 @@ def _union(boxes: pl.DataFrame) -> float:
 
 def _note(stages: Stages, stage: str, truth: str, options: Options) -> str:
     """The basis, and beside it how diverse the captions are; labels have no captions to compare."""
-    basis = _basis(truth, options)
+    basis = _basis(stages, truth, options)
     return basis if stage == SYSTEM_LABELS else f"{basis}; {sentence(stages, stage)}"
 
 
-def _basis(truth: str, options: Options) -> str:
-    if truth == HUMAN_LABELS:
-        return f"images whose person boxes together cover over {percent(options.person_area)}"
-    return "people the human captions mention; whether they are worth mentioning is not known"
+def _basis(stages: Stages, truth: str, options: Options) -> str:
+    if stages.boxes_of(truth).is_empty():
+        return f"people the {truth} mention; whether they are worth mentioning is not known"
+    return f"images whose person boxes together cover over {percent(options.person_area)}"
 
 
 def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
-    areas = stages.once("person areas", "", lambda _: person_areas(stages.boxes))
+    areas = _areas(stages, str(stages.truth()))
     mentioned = set(people_mentioned(stages, stage).iter_rows())
-    counts = caption_counts(stages, stage)
     return [
         TECHNIQUE.case(
-            stage, image, number, "a person is depicted and not mentioned", score=areas.get(image, 0.0)
+            QUANTITY,
+            stage,
+            image,
+            number,
+            "a person is depicted and not mentioned",
+            score=areas.get(image, 0.0),
         )
-        for image in values
-        for number in range(counts[image])
-        if (image, number) not in mentioned
+        for image, number in caption_numbers(stages, stage)
+        if image in values and (image, number) not in mentioned
     ]
 
 

@@ -1,10 +1,12 @@
-"""Reifying social groups: whether what is visible decides the group term, and whose group is named at all.
+"""Reifying social groups: whether looks decide the group term, and whose group is named at all.
 
 Both techniques are ours; the paper gives only the definition (section 3.2).
 
-Looks: among images of people annotated with the same group, a model predicts from the other things the ground truth
-has (clothes, objects, attributes) whether the caption uses the group's term. The area under the curve, out of fold,
-is one half when looks say nothing. It fails where looks stand for something else that decides, such as size.
+Looks: among images that show one person, annotated with the same group, does how the person looks (`appearance`: clothes, hair,
+build, and nothing else of the picture) go with the caption using the group's term? Tested is the largest standardised
+difference of any feature between captions with and without the term, terms permuted over images; the row names the feature.
+Its value is the area under the curve, out of fold, of predicting the term from all of them: one half when looks say nothing.
+Where a group has no terms of its own (skin tones), its term is any of the axis that names it (race).
 
 Markedness: among captions that mention a person, how often the caption names the group on an axis; a difference
 between groups shows who is marked and who is the default.
@@ -14,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.appearance import alone, appearance
+from portrayal.audits.captions.measures.distributions import largest_difference
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
     Outcome,
@@ -29,26 +33,25 @@ from portrayal.audits.captions.measures.outcome import (
     row,
     unanswered,
 )
-from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
-from portrayal.audits.captions.measures.self_identification import identity_terms
+from portrayal.audits.captions.measures.people import people_mentioned, shares
+from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
+from portrayal.stats.max_t import max_t_floor, max_t_p
 
 LOOKS = "looks predict the group term"
 LOOKS_TEST, NAMED_TEST = "looks_predict_group_term", "group_named_difference"
 FOLDS = 5
-PERMUTATIONS = 199  # of the terms over the images, which give the p
-FEWER = 19  # enough to see that there is nothing to see:
-CLEARLY_NOTHING = 0.2  # a p above this is not made more exact
+PERMUTATIONS = 199  # of the terms over the images, which give what learning adds to the interval
+FEWER = 19  # enough where nothing is to be seen:
+CLEARLY_NOTHING = 0.2  # a p above this
 PERMUTED_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
 OUTCOMES_AT_ONCE = 400_000
 CLOSE = 1e-3  # a gradient at which the order of the scores is settled
 LEAST = 10  # images with the term, and without it, that a group needs
 WITH_PERSON = "captions that mention a person"
 _ALL = {name: pl.col(name) for name in ("look", "log odds", "images")}
-# The axis of identity terms that an annotated axis is named by.
-NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
 
 
 def measure_looks(stages: Stages, options: Options) -> Outcome:
@@ -57,41 +60,31 @@ def measure_looks(stages: Stages, options: Options) -> Outcome:
     if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
         return Outcome(missing=PREDICTED.missing)
     terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
-    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & stages.covered(truth)
+    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & alone(stages, truth)
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
     for axis in stages.axes():
         groups = stages.groups(axis)
-        for group in sorted(set(groups.values()) & set(terms["group"])):
+        for group in sorted(set(groups.values())):
             images = sorted(i for i, g in groups.items() if g == group and i in shown)
-            with_term = set(terms.filter(pl.col("group") == group)["image"])
+            with_term = _with_term(terms, axis, group)
             outcome = np.array([image in with_term for image in images], dtype=bool)
             if min(outcome.sum(), (~outcome).sum()) < LEAST:
                 continue
-            matrix, names = looks(stages, truth, images, options.least_images)
+            matrix, names = appearance(stages, truth, images, options)
             if not names:
                 continue
-            rows.append(_looks_row(matrix, outcome, stages, truth, axis, group, options.seed))
+            rows.append(_looks_row(matrix, names, outcome, stages, truth, axis, group, options))
             place = {"axis": pl.lit(axis), "group": pl.lit(group)}
             tables.append(_strongest(matrix, names, outcome).select(**place, **_ALL))
     return Outcome(rows, tables={"looks": tables}, missing="" if rows else PREDICTED.missing)
 
 
-def looks(stages: Stages, truth: str, images: list[str], least: int) -> tuple[np.ndarray, list[str]]:
-    """Return images x visual characteristics: the things and attributes the truth has, people left out."""
-    said = stages.at(truth).filter(pl.col("image").is_in(images) & (pl.col("kind") != "relation"))
-    distinct = said.select("kind", "word", "synset").unique()
-    people = [w for kind, w, s in distinct.iter_rows() if kind == "object" and is_person(w, s)]
-    said = said.filter(~((pl.col("kind") == "object") & pl.col("word").is_in(people)))
-    pairs = said.select("image", pl.format("{}: {}", "kind", "word").alias("look")).unique()
-    common = pairs.group_by("look").len().filter(pl.col("len") >= least)["look"]
-    names = sorted(common)
-    column = {name: i for i, name in enumerate(names)}
-    line = {image: i for i, image in enumerate(images)}
-    matrix = np.zeros((len(images), len(names)))
-    for image, look in pairs.filter(pl.col("look").is_in(names)).iter_rows():
-        matrix[line[image], column[look]] = 1.0
-    return matrix, names
+def _with_term(terms: pl.DataFrame, axis: str, group: str) -> set[str]:
+    """Return the images whose captions use a term of the group, or of its axis where the group has none."""
+    named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
+    own = named.filter(pl.col("group") == group)
+    return set((named if own.is_empty() else own)["image"])
 
 
 def stratified_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
@@ -105,40 +98,34 @@ def stratified_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _looks_row(
-    matrix: np.ndarray, outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str, seed: int
-) -> dict[str, Any]:
-    area = auc_over_folds(out_of_fold(matrix, [outcome], seed)[0])
-    chance = _chance(matrix, outcome, seed, FEWER)
-    if _p(area.value, chance) < CLEARLY_NOTHING:
-        chance = _chance(matrix, outcome, seed, PERMUTATIONS)
-    found = auc_interval(area, chance.learning)
+    matrix: np.ndarray, names: Sequence[str], outcome: np.ndarray, stages: Stages, truth: str, axis: str, group: str,
+    options: Options,
+) -> dict[str, Any]:  # fmt: skip
+    from scipy import sparse
+
+    columns, flags = sparse.csr_matrix(matrix), outcome.astype(int)
+    p = max_t_p([columns], flags, options.permutations, options.seed)[0]
+    gap, place = largest_difference(columns, flags)
+    area = auc_over_folds(out_of_fold(matrix, [outcome], options.seed)[0])
+    permutations = PERMUTATIONS if p < CLEARLY_NOTHING else FEWER
+    found = auc_interval(area, _learning(matrix, outcome, options.seed, permutations))
+    floor = max_t_floor(flags, options.permutations)
+    direction = "more" if gap.value > 0 else "less"
     return row(
         PREDICTED,
         LOOKS,
         SYSTEM_CAPTIONS,
         truth,
-        replace(found, p=_p(area.value, chance), n=len(outcome), null=0.5),
+        replace(found, p=p, p_floor=floor, n=len(outcome), null=0.5),
         LOOKS_TEST,
         axis=axis,
         group=group,
+        subject=names[place],
         n_missing=unanswered(stages, axis, [group]),
         unit="area under the curve",
-        note=f"{matrix.shape[1]} characteristics; one-sided p by permuting terms; {axis} assigned by {stages.assigned_by(axis)};"
-        " technique of this project",
+        note=f"{len(names)} features of appearance, the surest with {direction} of the term; p by permuting terms; images of one person;"
+        f" {axis} assigned by {stages.assigned_by(axis)}; technique of this project",
     )
-
-
-def _p(area: float, chance: Chance) -> float:
-    """One-sided; t, because centre and spread are themselves known from some permutations only.
-
-    Permuted areas lean to the left, which would make a symmetric p too cautious: the first term of Cornish and Fisher's
-    expansion takes that out. It was made for moderate values and is held beyond three spreads.
-    """
-    from scipy import stats
-
-    z = (area - chance.centre) / (chance.spread * np.sqrt(1 + 1 / chance.permutations))
-    z -= chance.skewness / 6 * (min(z**2, 9.0) - 1)
-    return float(stats.t.sf(z, chance.permutations - 1))
 
 
 def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
@@ -160,30 +147,18 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
     ]
 
 
-class Chance(NamedTuple):
-    """The area when terms are permuted over the images, and what learning adds to its variance there."""
+def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> float:
+    """Return what learning adds to an area's variance: terms are permuted, and learned again and again.
 
-    centre: float
-    spread: float
-    skewness: float
-    learning: float
-    permutations: int = PERMUTATIONS
-
-
-def _chance(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> Chance:
-    """Permute the terms, learn them again and again. Folds share most of their training images, so errors hang together."""
-    from scipy import stats
-
+    Folds share most of their training images, so errors hang together.
+    """
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
     areas = [
         auc_over_folds(folds) for batch in _batches(permuted) for folds in out_of_fold(matrix, batch, seed)
     ]
-    values = np.array([area.value for area in areas])
     given = float(np.mean([area.variance for area in areas]))
-    variance = float(values.var(ddof=1))
-    skewness, learning = float(stats.skew(values)), max(variance - given, 0.0)
-    return Chance(float(values.mean()), float(np.sqrt(variance)), skewness, learning, permutations)
+    return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)
 
 
 def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
@@ -227,7 +202,7 @@ def measure_markedness(stages: Stages, options: Options) -> Outcome:
                 note="technique of this project", overall=False, axes=[axis],
             )  # fmt: skip
             cases += [
-                MARKED.case(stage, image, number, f"{named} is named", term, group)
+                MARKED.case(f"{named} named", stage, image, number, f"{named} is named", term, group)
                 for image, number, term, group in hits.select("image", "caption", "term", "group").iter_rows()
             ]
         rows += difference_tests(
@@ -251,8 +226,8 @@ PREDICTED = Technique(
     "reifying",
     "looks predict the group term",
     "a ground truth, system captions, and annotated people",
-    "without a ground truth nothing tells what is visible; and a group whose term is nearly always or never used has nothing"
-    " to predict",
+    "without a ground truth nothing tells how people look; and there is nothing to predict where it says nothing of looks, or where"
+    " a group's term is nearly always or never used",
     measure_looks,
 )
 MARKED = Technique(

@@ -25,7 +25,7 @@ SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
 def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return the mentions of a stage with a column for each scenario, and `scenario`, the first that fits.
 
-    Only images the ground truth covers are judged.
+    Only images the ground truth covers are judged, and attributes and relations only where any are labelled.
     """
     if options.lists:  # the user's lists are not part of the name
         return _scenarios(stages, stage, truth, options)
@@ -43,8 +43,18 @@ def _scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.D
     ]
     table = pl.concat([objects, *others]).join(_non_imageable(said, options), on="row", how="left")
     table = table.with_columns(pl.col(NON_IMAGEABLE).fill_null(False)).sort("row")
+    table = _only_judged(table, stages, truth)
     first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)
     return table.with_columns(first.alias("scenario"))
+
+
+def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFrame:
+    """Take back what was said to be wrong of a kind that nobody labelled in that image."""
+    judged = pl.any_horizontal(
+        (pl.col("kind") == kind) & pl.col("image").is_in(list(stages.judges(truth, kind)))
+        for kind in ("object", "attribute", "relation")
+    )
+    return table.with_columns(pl.col(TOO_SPECIFIC) & judged, pl.col(HALLUCINATED) & judged)
 
 
 def _non_imageable(said: pl.DataFrame, options: Options) -> pl.DataFrame:
@@ -132,7 +142,7 @@ def ancestors(synset: str) -> frozenset[str]:
 
 
 def _compare_tuples(said: pl.DataFrame, known: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Compare attributes and relations that speak of the same nouns; where the truth has none, all is invented."""
+    """Compare attributes and relations that speak of the same nouns; where none of the truth does, all is invented."""
     pairs = said.join(
         known.select(
             "image",

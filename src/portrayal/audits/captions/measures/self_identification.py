@@ -17,26 +17,37 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
+    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import (
+    HUMAN_CAPTIONS,
+    HUMAN_LABELS,
+    LABELS,
+    SYSTEM_CAPTIONS,
+    Stages,
+)
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"
+# The axis of identity terms that an annotated axis is named by.
+NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
+UNNAMED = "the labels name no identity of anybody, so nothing tells which terms were imposed"
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return by axis of identity the share of captions with people that impose a term, and the cases."""
-    reference = next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
+    reference = stages.chosen or next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
     if reference is None or not stages.has(SYSTEM_CAPTIONS):
         return Outcome(missing=TECHNIQUE.missing)
     said = identity_terms(stages, SYSTEM_CAPTIONS, options)
     known = identity_terms(stages, reference, options).select("image", "axis").unique()
-    imposed = said.join(known, on=["image", "axis"], how="anti")
+    judged = _judged_axes(reference, known, options)
+    imposed = said.join(known, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
     both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
-    rows = []
-    for axis in (ANY, *sorted(options.word_list("identity")["axis"].unique())):
+    rows, against = [], []
+    for axis in (ANY, *judged) if judged else ():
         hits = imposed if axis == ANY else imposed.filter(pl.col("axis") == axis)
         values = {i: v for i, v in shares(stages, SYSTEM_CAPTIONS, hits).items() if i in both}
         quantity = ANY if axis == ANY else f"{axis} term imposed"
@@ -46,10 +57,17 @@ def measure(stages: Stages, options: Options) -> Outcome:
         )  # fmt: skip
         if axis == ANY:
             told = {SYSTEM_CAPTIONS: values}
+            against = compared(TECHNIQUE, ANY, reference, told, bound=UPPER)
             rows += count_tests(
                 TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER
             )
-    return Outcome(rows, cases_table(_cases(imposed)))
+    return Outcome(rows, cases_table(_cases(imposed)), missing="" if rows else UNNAMED, compared=against)
+
+
+def _judged_axes(reference: str, known: pl.DataFrame, options: Options) -> list[str]:
+    """Return the axes a reference could have named: labels that name nobody's age say nothing of whose age may be named."""
+    axes = known["axis"] if reference in LABELS else options.word_list("identity")["axis"]
+    return sorted(axes.unique())
 
 
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
@@ -61,16 +79,25 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
 
 def _identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     listed = options.word_list("identity").select("term", "axis", "group", "part")
-    objects = stages.at(stage, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
-    nouns = objects.join(listed.filter(pl.col("part") == "n"), on="term")
+    objects = stages.at(stage, "object")
+    nouns = identity_nouns(objects, options)
     # An adjective used as a noun ('a female') is an identity term as well.
     bare = objects.filter(pl.col("word").is_in(options.word_list("identity_nouns")["term"].to_list()))
-    bare = bare.join(listed.filter(pl.col("part") == "a"), on="term")
+    bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
     adjectives = identity_adjectives(stages, stage, options)
     columns = ["image", "caption", "axis", "group", "term"]
     return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
         maintain_order=True
     )
+
+
+def identity_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return objects with term, axis and group, where the whole noun or its head is on the list: `old trans woman` is both."""
+    listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
+    head = objects.with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
+    several = listed.filter(pl.col("term").str.contains(" "))
+    whole = objects.with_columns(pl.col("word").alias("term")).join(several, on="term")
+    return pl.concat([head.join(listed, on="term"), whole.select(*head.columns, "axis", "group")])
 
 
 def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
@@ -89,7 +116,14 @@ def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.Data
 def _cases(imposed: pl.DataFrame) -> list[dict]:
     return [
         TECHNIQUE.case(
-            SYSTEM_CAPTIONS, image, number, f"'{term}' names {axis}; no reference caption does", term, group
+            ANY,
+            SYSTEM_CAPTIONS,
+            image,
+            number,
+            f"'{term}' names {axis}; no reference caption does",
+            term,
+            group,
+            within=f"{axis} term imposed",
         )
         for image, number, axis, group, term in imposed.iter_rows()
     ]

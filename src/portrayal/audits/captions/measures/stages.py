@@ -25,6 +25,7 @@ HUMAN_CAPTIONS = "human captions"
 SYSTEM_CAPTIONS = "system captions"
 HUMAN_SAME = "human captions of the same images"  # beside what is measured in a system's captions
 STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
+LABELS = (HUMAN_LABELS, SYSTEM_LABELS)
 
 # One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
 MENTIONS = {
@@ -69,9 +70,11 @@ class Stages:
     images: Sequence[str]
     mentions: pl.DataFrame = field(default_factory=lambda: empty(MENTIONS))
     captions: pl.DataFrame = field(default_factory=lambda: empty(CAPTIONS))
-    boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))
+    boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # drawn by people
     people: pl.DataFrame = field(default_factory=lambda: empty(PEOPLE))
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
+    system_boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # of the vision model
+    chosen: str | None = None  # the stage a study takes as ground truth, where it names one
     # Every technique asks for the same few sets; the tables never change, so each is made once: what is made of a
     # system's captions for this system, the rest for all systems of a study.
     _made: dict[tuple[str, Name], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -84,8 +87,26 @@ class Stages:
         return bool((self.mentions["stage"] == stage).any())
 
     def truth(self) -> str | None:
-        """Return the best stage to take as ground truth: human labels, else human captions, else none."""
+        """Return the stage to take as ground truth: the study's choice, else human labels, else human captions, else none."""
+        if self.chosen is not None:
+            return self.chosen if self.has(self.chosen) else None
         return next((stage for stage in (HUMAN_LABELS, HUMAN_CAPTIONS) if self.has(stage)), None)
+
+    def boxes_of(self, stage: str | None) -> pl.DataFrame:
+        """Return where things are according to a stage; captions draw no boxes."""
+        return {HUMAN_LABELS: self.boxes, SYSTEM_LABELS: self.system_boxes}.get(stage or "", empty(BOXES))
+
+    def judges(self, stage: str, kind: str) -> frozenset[str]:
+        """Return the images of which a stage can say what is not there of a kind.
+
+        Of captions: all of them, for their writers could have said it. Of labels: those that have any of this kind, for where
+        nobody labelled relations nothing tells which are invented.
+        """
+        return self.once("judges", (stage, kind), lambda _: self._judges(stage, kind))
+
+    def _judges(self, stage: str, kind: str) -> frozenset[str]:
+        labelled = stage in LABELS and kind != "object"
+        return frozenset(self.at(stage, kind)["image"].unique()) if labelled else self.covered(stage)
 
     def at(self, stage: str, kind: str | None = None) -> pl.DataFrame:
         """Return what is said at a stage, of one kind or of all."""
@@ -146,7 +167,11 @@ class Stages:
 
 
 def check_stages(stages: Stages) -> Stages:
-    """Check every table's columns and that one image has one group on each axis."""
+    """Check every table's columns, that one image has one group on each axis, and that the chosen truth is there."""
+    if stages.chosen is not None and not stages.has(stages.chosen):
+        raise PortrayalError(
+            f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."
+        )
     twice = (
         stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
     )
@@ -160,6 +185,7 @@ def check_stages(stages: Stages) -> Stages:
         mentions=check(stages.mentions, MENTIONS, "mentions"),
         captions=check(stages.captions, CAPTIONS, "captions"),
         boxes=check(stages.boxes, BOXES, "boxes"),
+        system_boxes=check(stages.system_boxes, BOXES, "system boxes"),
         people=check(stages.people, PEOPLE, "people"),
     )
     return checked.sharing(stages)

@@ -28,10 +28,12 @@ from portrayal.audits.captions.measures.outcome import (
     at_stage,
     by_group,
     cases_table,
+    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
+from portrayal.audits.captions.measures.self_identification import identity_nouns
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.report.words import number
 
@@ -63,7 +65,16 @@ def measure(stages: Stages, options: Options) -> Outcome:
             TECHNIQUE, TEST, KEPT, truth, by_stage, sorted(stages.covered(truth)), options.tolerance,
             bound=UPPER, subject=named,
         )  # fmt: skip
-    return Outcome(rows, cases_table(cases), {"overlaps": tables}, "" if rows else TECHNIQUE.missing)
+    missing = _unlabelled(stages) if rows else TECHNIQUE.missing
+    against = compared(TECHNIQUE, KEPT, stages.truth(), by_stage, bound=UPPER)
+    return Outcome(rows, cases_table(cases), {"overlaps": tables}, missing, against)
+
+
+def _unlabelled(stages: Stages) -> str:
+    """Say which kinds the truth has nowhere: what is said of them cannot be wrong."""
+    truth = str(stages.truth())
+    kinds = [f"{kind}s" for kind in ("attribute", "relation") if not stages.judges(truth, kind)]
+    return f"the {truth} have no {' and no '.join(kinds)}, so none is judged" if kinds else ""
 
 
 def _pairs(stages: Stages) -> list[tuple[str, str]]:
@@ -128,9 +139,7 @@ def groups_of_truth(stages: Stages, truth: str, options: Options) -> pl.DataFram
     inside = list(stages.covered(truth))
     if len(stages.people):
         return stages.people.filter(pl.col("image").is_in(inside)).select("image", "axis", "group")
-    words = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
-    said = stages.at(truth, "object").with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
-    return said.join(words, on="term").select("image", "axis", "group").unique()
+    return identity_nouns(stages.at(truth, "object"), options).select("image", "axis", "group").unique()
 
 
 def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFrame:
@@ -172,7 +181,12 @@ def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
         words = " | ".join(part for part in (r["subject"], r["word"], r["object"]) if part)
         covariance = f"covariance {number(r['covariance'])}"
         reason = f"{r['scenario']}; most correlated with {r['group']} ({covariance})"
-        cases.append(TECHNIQUE.case(stage, r["image"], r["caption"], reason, words, r["group"], r["rate"]))
+        within = KEPT if r["covariance"] > CLEAR * r["error"] else None
+        cases.append(
+            TECHNIQUE.case(
+                ABOVE, stage, r["image"], r["caption"], reason, words, r["group"], r["rate"], within
+            )
+        )
     return cases
 
 

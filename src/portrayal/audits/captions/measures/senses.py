@@ -1,0 +1,57 @@
+"""Which synset a word of a caption or a label stands for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from portrayal.text import wordnet
+from portrayal.text.lexicons import read_lexicon
+
+
+def synset_of(word: str, part: str) -> str | None:
+    """Return the synset that captions mean by a word (`caption_senses`) or its most common, of the compound or else of its head.
+
+    `tennis racket` is looked up whole and then as `racket`; `stand next to` as the verb `stand`; a bare
+    preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word as
+    `selfie.unknown`.
+    """
+    table = wordnet.load()
+    words = word.split()
+    if not words:
+        return None
+    if part == "v":
+        verb = table.lemmas_of(words[0], "v")
+        if verb and words[0] not in _PREPOSITIONS:
+            return table.most_common(words[0], "v")
+        return f"{word}.prep"
+    if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
+        return wordnet.PERSON
+    whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
+    looked_up = word if whole else words[-1]
+    found = _meant(word, part) or _meant(looked_up, part) or table.most_common(looked_up, part)
+    if found in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
+        return wordnet.PERSON
+    return found or f"{word}.unknown"
+
+
+def _meant(word: str, part: str) -> str | None:
+    """Return the synset that captions mean by a noun, where it is not WordNet's first: a toaster proposes no toasts."""
+    if part != "n":
+        return None
+    forms = (word, *(base.replace("_", " ") for base in wordnet.load().lemmas_of(word, part)))
+    return next((caption_senses()[form] for form in forms if form in caption_senses()), None)
+
+
+@lru_cache(maxsize=1)
+def caption_senses() -> dict[str, str]:
+    """Return the nouns that captions mean otherwise than WordNet's first sense, with the synset they mean."""
+    return dict(read_lexicon("caption_senses").select("term", "synset").iter_rows())
+
+
+_PREPOSITIONS = frozenset(
+    [
+        "in", "on", "at", "by", "with", "of", "near", "under", "over", "above", "below", "behind", "beside", "between", "inside",
+        "outside", "along", "across", "past", "down", "up", "off", "out", "through", "around", "against", "next", "to", "from",
+        "for", "without", "full", "like", "as", "onto", "into", "towards", "toward",
+    ]
+)  # fmt: skip
