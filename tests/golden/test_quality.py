@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from portrayal.audits.search.histories import make_history
 from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.lexical import bm25
@@ -59,6 +60,14 @@ def test_map_of_bm25(shared: Callable[[str], Path], name: str, expected: float, 
     for stop, value in ((None, expected), ((), bare)):
         run = rank(collection, bm25(build_index(collection.documents(), stop)))
         assert mean_quality(run, collection.qrels, measures=("map",))["map"] == pytest.approx(value, abs=0.01)
+
+
+def test_a_study_on_cranfield_goes_by_the_gains(shared: Callable[[str], Path]) -> None:
+    # Query 1: the documents of code 2 (gain 3) come before those of code 3 and 4; there is none of code 1.
+    collection = read_collection(shared("data/ir/cranfield"))
+    relevant = make_history(collection).relevant("1")
+    assert relevant == dict(sorted(collection.gains["1"].items(), key=lambda item: -item[1]))
+    assert next(iter(relevant.values())) == 3
 
 
 def test_ndcg_on_cranfield_takes_the_graded_judgments(shared: Callable[[str], Path]) -> None:

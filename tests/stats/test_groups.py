@@ -178,3 +178,12 @@ def test_share_interval_is_zero_for_a_tiny_f():
 def test_three_factors_are_refused():
     with pytest.raises(PortrayalError, match="got 3 factors"):
         anova(np.zeros(4), {name: np.array(list("abab")) for name in "xyz"})
+
+
+def test_the_interval_holds_an_estimate_of_almost_nothing():
+    # Group means 2.01 and 2 with a spread of 1: F is far below 1, and no noncentrality has so small an F in 2.5 of 100.
+    values = np.array([1.01, 2.01, 3.01, 1.0, 2.0, 3.0])
+    (term,) = anova(values, {"group": np.array(list("aaabbb"))}).terms
+    assert 0 < term.value < 1e-3
+    assert term.low == 0
+    assert term.high == term.value

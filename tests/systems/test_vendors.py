@@ -117,6 +117,15 @@ def test_request_answer_and_version(server, picture, use, kind, parameters, rows
     assert not any(secret in repr(system) for secret in KEYS.values())
 
 
+def test_the_least_confidence_is_asked_of_services_that_take_one(server, picture) -> None:
+    ask(opened(server, "imagga", "tagger", {"least_confidence": 30}), picture)
+    assert server.seen[-1]["query"] == {"threshold": ["30"]}
+    ask(opened(server, "clarifai", "tagger", {"least_confidence": 0.5}), picture)
+    assert json.loads(server.seen[-1]["body"])["model"]["output_info"]["output_config"] == {"min_value": 0.5}
+    with pytest.raises(PortrayalError, match="unknown parameter 'least_confidence'"):
+        opened(server, "google", "tagger", {"least_confidence": 0.5})
+
+
 def test_credentials_travel_in_headers_only(server, picture) -> None:
     expected = {
         "google": ("Authorization", "Bearer t0ken-google"),

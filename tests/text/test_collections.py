@@ -11,6 +11,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import (
+    RollCall,
     check_run,
     collection_of,
     in_batches,
@@ -22,6 +23,8 @@ from portrayal.text.collections import (
     without_result,
     write_run,
 )
+from portrayal.text.collections.compressed import unpack
+from portrayal.text.collections.robust04 import SOURCES
 
 DOCUMENTS = {"d1": "a nurse", "d2": "", "d3": "an electrician"}
 
@@ -190,11 +193,89 @@ def test_robust04_leaves_out_the_congressional_record_and_the_unjudged_topic(tmp
     assert collection.queries == {"301": "title 301"}
 
 
-def test_a_compressed_disk_says_how_to_unpack_it(tmp_path: Path) -> None:
+def compress(text: bytes) -> bytes:
+    """Pack as Unix compress does, with codes of 9 to 12 bits; once the dictionary is full it stays as it is."""
+    table, codes, piece = {bytes([value]): value for value in range(256)}, [], b""
+    for value in text:
+        longer = piece + bytes([value])
+        if longer not in table:
+            codes.append(table[piece])
+            if len(table) < (1 << 12) - 1:
+                table[longer] = len(table) + 1  # 256 is the code that clears
+            longer = longer[-1:]
+        piece = longer
+    codes += [table[piece]] if piece else []
+    bits, group, size, out, room = 9, 0, 0, b"", 257
+    for place, code in enumerate(codes):
+        group |= code << (bits * size)
+        size, room = size + 1, room + (place > 0)
+        grows = room >= 1 << bits and bits < 12
+        if size == 8 or grows or place == len(codes) - 1:  # a wider code begins a group of its own
+            out += group.to_bytes(bits if grows or size == 8 else -(-bits * size // 8), "little")
+            group, size = 0, 0
+        bits += grows
+    return b"\x1f\x9d\x8c" + out
+
+
+WORDS = "".join(f"<P>word{number % 97} caf\xe9 {number}</P>\n" for number in range(3000))
+
+
+def write_disk(folder: Path, name: str, pack: Callable[[bytes], bytes]) -> str:
+    """Write one packed file of a disk with one document, and return the document's id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    document = f"{folder.name}-{name}"
+    text = f"<DOC>\n<DOCNO> {document} </DOCNO>\n<TEXT>\n{WORDS}</TEXT>\n</DOC>\n"
+    (folder / name).write_bytes(pack(text.encode("latin-1")))
+    return document
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 600, 5000, 60_000])
+def test_what_compress_packed_is_unpacked(size: int) -> None:
+    text = WORDS.encode("latin-1")[:size]
+    assert unpack(compress(text)) == text
+
+
+def test_every_file_of_the_disks_is_read_as_it_comes(tmp_path: Path) -> None:
     folder = write_robust(tmp_path)
-    (folder / "disk4" / "FT" / "another.z").write_bytes(b"\x1f\x9d")
-    with pytest.raises(PortrayalError, match="still compressed. Run: find"):
-        list(read_collection(folder).documents())
+    names = ("fr940104.0z", "FR940104.1Z", "fr940104.2z")
+    added = {write_disk(folder / "disk4" / "FR94", name, compress) for name in names}
+    added.add(write_disk(folder / "disk5" / "FBIS", "fb396001.z", compress))
+    added.add(
+        write_disk(folder / "disk4" / "FT", "ft911_2.Z", gzip.compress)
+    )  # packed anew under the old name
+    write_disk(folder / "disk4" / "FR94", "readfrcg.z", compress)
+    found = dict(read_collection(folder).documents())
+    assert set(found) == {"FT911-1", "LA010189-0001", *added}
+    assert found["FR94-FR940104.1Z"].startswith("word0 café 0 word1 café 1")
+
+
+def test_a_damaged_disk_is_one_clear_line(tmp_path: Path) -> None:
+    folder = write_robust(tmp_path)
+    file = folder / "disk4" / "FT" / "another.z"
+    for raw, says in (
+        (b"plain text", "is not packed by compress or gzip as its name says"),
+        (b"\x1f\x9d\x90\xff\xff\xff\xff", "is not a whole packed file (code 511 is not known yet)"),
+    ):
+        file.write_bytes(raw)
+        with pytest.raises(PortrayalError) as caught:
+            list(read_collection(folder).documents())
+        assert says in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_missing_parts_and_judged_documents_are_said(tmp_path: Path) -> None:
+    folder = write_robust(tmp_path)
+    (folder / "qrels.txt").write_text("301 0 FT911-1 1\n301 0 FT911-9 1\n301 0 FR940104-0-00001 0\n")
+    collection = read_collection(folder)
+    assert sum(SOURCES.values()) == 528_155
+    roll = RollCall(collection)
+    assert roll.says() == []  # nothing was read yet
+    assert len(list(roll.watch(collection.documents()))) == 2
+    assert roll.says() == [
+        "robust04 has 2 documents, where 528,155 are published: FT 1 of 210,158, FR94 0 of 55,630, FBIS 0 of 130,471, "
+        "LA 1 of 131,896.",
+        "2 of 3 judged documents are not in the collection 'robust04', 1 of them relevant (first: 'FT911-9').",
+    ]
 
 
 def test_topics_need_a_number_and_a_title(tmp_path: Path) -> None:
@@ -275,8 +356,7 @@ def test_a_run_is_written_and_read_without_loss(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 1 1.0 x\n", "query 'q1' has rank 1 twice"),
-        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d1 2 1.0 x\n", "query 'q1' has document 'd1' twice"),
+        ("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 1 2.0 x\n", "every score is 2, and query 'q1' has rank 1 twice"),
         ("q1 Q0 d1 1 high x\n", "the score of 'd1' for query 'q1' is 'high'"),
         ("q1 Q0 d1 1 nan x\n", "the score of 'd1' for query 'q1' is 'nan'"),
         ("q1 Q0 d1 first 2.0 x\n", "is 'first'. Expected a whole number"),
@@ -290,6 +370,15 @@ def test_faults_of_a_run(tmp_path: Path, text: str, message: str) -> None:
         read_run(tmp_path / "x.run")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_scores_decide_the_order_of_a_run_and_ranks_where_it_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("q1 Q0 d1 1 0.5 x\nq1 Q0 d2 1 0.7 x\nq1 Q0 d3 1 0.7 x\n")  # one rank for all
+    assert read_run(path)["doc"].to_list() == ["d3", "d2", "d1"]
+    assert read_run(path)["rank"].to_list() == [1, 2, 3]
+    path.write_text("q1 Q0 d1 2 0 x\nq1 Q0 d2 3 0 x\nq1 Q0 d3 1 0 x\n")  # no scores
+    assert read_run(path)["doc"].to_list() == ["d3", "d1", "d2"]
 
 
 def test_unknown_documents_and_queries_are_named() -> None:

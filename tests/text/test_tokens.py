@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,22 @@ def test_stop_lists_are_named_and_counted() -> None:
     assert stop_words("none") == frozenset()
     with pytest.raises(PortrayalError, match="no stop list 'lucen'. Did you mean 'lucene'"):
         stop_words("lucen")
+
+
+def test_a_stop_list_may_be_the_user_s_own_file(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text("The\nabout\n\ncan't\n")
+    assert stop_words("plain.txt", tmp_path) == {
+        "the",
+        "about",
+    }  # "can't" is two words here, and matches nothing
+    indri = "<parameters><stopper><word>a</word>\n<word> whoever </word></stopper></parameters>"
+    (tmp_path / "indri.xml").write_text(indri)
+    assert stop_words(str(tmp_path / "indri.xml")) == {"a", "whoever"}
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(PortrayalError, match="empty.txt has no stop words. Expected one word a line"):
+        stop_words("empty.txt", tmp_path)
+    with pytest.raises(PortrayalError, match="or the path of a file with one word a line"):
+        stop_words("missing.txt", tmp_path)
 
 
 def test_a_batch_gives_each_texts_words_and_leaves_stop_words_out() -> None:

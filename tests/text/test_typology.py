@@ -4,17 +4,11 @@ import polars as pl
 import pytest
 
 from portrayal.audits.contexts.measures.coding import decisions, extend, queue
-from portrayal.audits.contexts.measures.pictures import unknown_tags
+from portrayal.audits.contexts.measures.membership import unknown_tags
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
-from portrayal.text.typology import (
-    find,
-    load_context_tags,
-    load_contexts,
-    load_typology,
-    normalise,
-    spellings,
-)
+from portrayal.text.tag_spelling import find, normalise, spellings
+from portrayal.text.typology import classify_tags, load_context_tags, load_contexts, load_typology
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +55,7 @@ def test_dictionaries_hold_the_examples_of_table_six(shared):
 
 def test_contexts_are_table_one(shared):
     printed = pl.read_csv(shared("published/contexts/contexts.csv"), infer_schema=False)
-    assert load_contexts().rows() == printed.rows()
+    assert load_contexts().rows() == printed.drop("median_score").rows()
 
 
 def test_normalisation_and_spellings():
@@ -107,6 +101,58 @@ def test_coders_who_differ_leave_a_tag_unknown():
         extend(load_typology(), reviews(("zumba", "cluster", "ann", "trait", "")))
 
 
+def test_a_coders_correction_replaces_what_the_list_said():
+    assert set(load_typology().filter(tag="nurse")["sub_cluster"]) == {"occupation"}
+    judged = reviews(("Nurse", "cluster", "ann", "concrete", ""), ("nurse", "cluster", "bo", "concrete", ""))
+    coded = extend(load_typology(), judged).filter(tag="nurse")
+    assert coded.rows() == [("nurse", "concrete", None, "coded by ann, bo")]
+    differing = reviews(("nurse", "cluster", "ann", "concrete", ""), ("nurse", "cluster", "bo", "other", ""))
+    assert set(extend(load_typology(), differing).filter(tag="nurse")["sub_cluster"]) == {"occupation"}
+
+
+def read(tag):
+    rows = classify_tags([tag]).select(pl.coalesce("sub_cluster", "super_cluster")).to_series()
+    return set(rows.drop_nulls())
+
+
+@pytest.mark.parametrize(
+    ("tag", "clusters"),
+    [
+        ("handsome man", {"masculine", "judgement"}), ("beautiful_woman", {"feminine", "judgement"}),
+        ("black woman", {"feminine", "origin"}), ("pretty_girl", {"feminine", "age", "judgement"}),
+        ("female face", {"concrete", "feminine"}), ("young Asian woman", {"feminine", "age", "origin"}),
+        ("group of women", {"feminine", "person"}), ("a man and a woman", {"masculine", "feminine"}),
+        ("woman wearing a suit", {"feminine"}), ("man in white", {"masculine"}), ("non-binary person", {"nonbinary"}),
+        ("nonbinary model", {"nonbinary", "occupation"}), ("male nurse", {"masculine", "occupation"}),
+        ("salesgirl", {"feminine", "occupation"}), ("busboy", {"masculine", "occupation"}), ("camerawomen", {"feminine"}),
+        ("forklift woman", {"feminine"}), ("white collar worker", {"occupation"}),
+        # Things whose name says something of people by chance, and things sold to some.
+        ("pad thai", set()), ("lady beetle", {"concrete"}), ("women's shoe", {"concrete"}), ("snow man", set()),
+        ("white table", {"concrete"}), ("human", {"person"}), ("ottoman", {"concrete"}), ("cowboy hat", {"concrete"}),
+    ],
+)  # fmt: skip
+def test_phrases_are_read_by_their_head(tag, clusters):
+    assert read(tag) == clusters
+
+
+@pytest.mark.parametrize(
+    "tag", ["bikini", "table", "monitor", "hood", "villa", "wasp", "bangs", "land", "jeans", "eyewear"]
+)
+def test_words_mean_what_taggers_mean(tag):
+    assert read(tag) == {"concrete"}
+
+
+def test_every_word_of_a_place_is_in_a_cluster():
+    places = load_context_tags()["tag"].unique().to_list()
+    assert classify_tags(places).filter(pl.col("super_cluster").is_null()).is_empty()
+
+
+def test_tags_that_only_a_place_knows_wait_for_review():
+    tags = pl.DataFrame({"system": "t", "tag": ["zumba", "big zumba", "qwxz", "chair"]})
+    places = pl.DataFrame({"context": ["F1"], "tag": ["zumba"]})
+    assert unknown_tags(tags, load_typology(), places)["tag"].to_list() == ["big_zumba", "qwxz", "zumba"]
+
+
 def test_the_list_that_ships_holds_every_seed_of_the_script():
     import tomllib
     from pathlib import Path
@@ -114,7 +160,7 @@ def test_the_list_that_ships_holds_every_seed_of_the_script():
     seeds = tomllib.loads((Path(__file__).parents[2] / "scripts" / "typology_seeds.toml").read_text())
     entries = set(load_typology().select("tag", "super_cluster", pl.col("sub_cluster").fill_null("")).rows())
     for cluster in seeds["cluster"]:
-        for word in cluster["words"]:
+        for word in cluster.get("words", []):
             assert (normalise(word), cluster["super"], cluster["sub"]) in entries
     grown = load_typology().filter(pl.col("source") != "seed")
     assert not set(grown["tag"]) & set(seeds["drop"])

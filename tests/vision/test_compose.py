@@ -168,8 +168,8 @@ def test_contact_sheet_shows_every_cell(design):
     manifest = compose_all(people, backgrounds, folder, Recipe(160, 120))
     import io
 
-    sheet = Image.open(io.BytesIO(contact_sheet(manifest, (40, 30))))
-    assert sheet.size == (56 + 9 * 40, 20 + 3 * 30)
+    sheet = Image.open(io.BytesIO(contact_sheet(manifest, cell=(40, 30))))
+    assert sheet.size == (56 + 9 * 40, 28 + 3 * 30)
     assert read_manifest(next(folder.iterdir())).equals(manifest)
 
 

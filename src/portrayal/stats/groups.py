@@ -219,7 +219,9 @@ def _term(
     f = squares / df / variance
     share = squares / (squares + variance * residual_df)
     p, ends = float(special.fdtrc(df, residual_df, f)), share_interval(f, df, residual_df)
-    return Term(share, *ends, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
+    # With an F far below 1 no noncentrality fits and both ends are 0; the interval still holds its estimate.
+    low, high = ends[0], max(ends[1], share)
+    return Term(share, low, high, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
 
 
 def _why_not(df: int, expected: int, variance: float, residual_df: int) -> str:

@@ -185,9 +185,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _pair(item: Any, name: str, number: str) -> tuple[Any, Any]:
+    if isinstance(item, str):  # first, for most are, and the next questions take longer
+        return item, None
     if isinstance(item, Mapping):
         return item[name], item.get(number)
-    if isinstance(item, Sequence) and not isinstance(item, str):
+    if isinstance(item, Sequence):
         first, second = item
         return first, second
     return item, None

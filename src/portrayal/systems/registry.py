@@ -79,7 +79,9 @@ SYSTEMS: dict[str, Entry] = {
         "a reader of perceived gender and age on ONNX Runtime, faces only",
     ),
     "imagenet": Entry(
-        "portrayal.systems.taggers.imagenet", "tagger", "ImageNet classes from weights you install", "torch"
+        "portrayal.systems.taggers.imagenet",
+        "tagger",
+        "ImageNet classes: a network from a part, or weights of yours",
     ),
     "pipeline": Entry(
         "portrayal.systems.generators.pipeline",

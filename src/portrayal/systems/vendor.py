@@ -47,6 +47,7 @@ class Vendor:
     request: Callable[[Picture, Mapping[str, Any], str], Request]  # picture, parameters, kind
     read: Callable[[Any, str], Rows]  # the answer's JSON, kind
     defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
+    optional: Sequence[str] = ()  # parameters that are sent only where a study names them
     check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
     version: Callable[[Any], str] = lambda body: ""
     refused: Callable[[Any], bool] = lambda body: False
@@ -136,7 +137,7 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
     kind = str(settings.kind)
     if kind not in vendor.kinds:
         raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks a {kind}.")
-    known = {*vendor.defaults, "recorded"}
+    known = {*vendor.defaults, *vendor.optional, "recorded"}
     for name in settings.parameters:
         if name not in known:
             hint = nearest(name, known)

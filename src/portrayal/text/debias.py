@@ -16,11 +16,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from portrayal.errors import check_name
-from portrayal.text.space import WordSpace
+from portrayal.text.space import Rows, WordSpace, unit_rows
 
 KINDS = ("none", "regular", "strong")
 
@@ -52,35 +54,68 @@ def debias(
     check_name(kind, KINDS, "debiasing")
     if kind == "none":
         return space
-    lengths = np.linalg.norm(np.asarray(space.matrix, dtype=np.float64), axis=1)
-    unit = np.asarray(space.matrix, dtype=np.float64) / np.where(lengths == 0, 1.0, lengths)[:, None]
-    keep = _rows(space, specific) if kind == "regular" else np.array([], dtype=np.int64)
-    changed = _neutralise(unit, direction, keep)
-    if kind == "regular":
-        _equalise(changed, direction, _pair_rows(space, equalize))
-    return space.replace(changed * lengths[:, None], f"{space.name}-{kind}")
+    if kind == "strong":
+        return space.replace(Without(space.matrix, direction), f"{space.name}-{kind}")
+    kept, pairs = _rows(space, specific), _pair_rows(space, equalize)
+    rows = np.unique(np.array([*kept, *(row for pair in pairs for row in pair)], dtype=np.int64))
+    vectors = np.where(
+        np.isin(rows, kept)[:, None], space.matrix[rows], Without(space.matrix, direction)[rows]
+    )
+    place = {int(row): number for number, row in enumerate(rows)}
+    _equalise(vectors, direction, [(place[first], place[second]) for first, second in pairs])
+    return space.replace(Without(space.matrix, direction, rows, vectors), f"{space.name}-{kind}")
 
 
-def _neutralise(unit: np.ndarray, direction: np.ndarray, keep: np.ndarray) -> np.ndarray:
-    """Remove the direction and scale back to length 1, except in the rows of `keep`."""
-    changed = unit - np.outer(unit @ direction, direction)
-    lengths = np.linalg.norm(changed, axis=1, keepdims=True)
-    changed /= np.where(lengths == 0, 1.0, lengths)
-    changed[keep] = unit[keep]
-    return changed
+@dataclass(frozen=True, eq=False)
+class Without:
+    """Vectors without a direction, each as long as it was. They are made as they are asked for; only `others` are held."""
+
+    vectors: Rows
+    direction: np.ndarray
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ascending
+    others: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # what stands in these rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As many rows and numbers as the vectors have."""
+        return self.vectors.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As precise as the vectors."""
+        return np.result_type(self.vectors.dtype, np.float32)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        asked = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows) % len(self)
+        vectors = np.asarray(self.vectors[asked], np.float64)
+        rest = vectors - (vectors @ self.direction)[..., None] * self.direction
+        lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
+        rest *= np.linalg.norm(vectors, axis=-1, keepdims=True) / np.where(lengths == 0, 1.0, lengths)
+        if len(self.rows):
+            place = np.minimum(np.searchsorted(self.rows, asked), len(self.rows) - 1)
+            rest = np.where((self.rows[place] == asked)[..., None], self.others[place], rest)
+        return rest.astype(self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype)
 
 
-def _equalise(unit: np.ndarray, direction: np.ndarray, pairs: Iterable[tuple[int, int]]) -> None:
-    """Give both words of a pair the same remainder and opposite components, in place.
+def _equalise(vectors: np.ndarray, direction: np.ndarray, pairs: Iterable[tuple[int, int]]) -> None:
+    """Give both words of a pair the same remainder and opposite components, in place; each keeps its length.
 
-    With mu the pair's mean and nu its part off the direction: w = nu +- sqrt(1 - |nu|^2) b, b the direction.
+    With mu the mean of the two at length 1 and nu its part off the direction: w = nu +- sqrt(1 - |nu|^2) b, b the direction.
     """
+    lengths = np.linalg.norm(vectors, axis=1)
     for first, second in pairs:
-        mean = (unit[first] + unit[second]) / 2
+        one, other = unit_rows(vectors[[first, second]])
+        mean = (one + other) / 2
         off = mean - (mean @ direction) * direction
-        reach = np.sqrt(max(0.0, 1.0 - off @ off))
-        sign = 1.0 if (unit[first] - unit[second]) @ direction >= 0 else -1.0
-        unit[first], unit[second] = off + sign * reach * direction, off - sign * reach * direction
+        reach = np.sqrt(max(0.0, 1.0 - off @ off)) * (1.0 if (one - other) @ direction >= 0 else -1.0)
+        vectors[first] = (off + reach * direction) * lengths[first]
+        vectors[second] = (off - reach * direction) * lengths[second]
 
 
 def _rows(space: WordSpace, words: Iterable[str]) -> np.ndarray:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
+from portrayal.text.stemming import stems
 from portrayal.text.tokens import Tokeniser, stop_words, words
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ class Index:
     counts: NDArray[np.int32]
     lengths: NDArray[np.int64]  # words of each document, stop words not counted
     stop: frozenset[str] = field(default_factory=frozenset)
+    stem: str = "none"  # how words were cut to stems, which then are the `words`
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Words to their ids; a query's stop words are not looked for."""
-        return {word: number for number, word in enumerate(self.words) if word not in self.stop}
+        """Words to their ids; a query's stop words are not looked for. A stem may look like one ("do" of "doing")."""
+        left_out = self.stop if self.stem == "none" else ()
+        return {word: number for number, word in enumerate(self.words) if word not in left_out}
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
@@ -82,7 +85,8 @@ class Index:
 
     def encode(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the text's known words, each once, and how often each occurs."""
-        known = [self.numbers[word] for word in words(text) if word in self.numbers]
+        asked = stems([word for word in words(text) if word not in self.stop], self.stem)
+        known = [self.numbers[word] for word in asked if word in self.numbers]
         ids, counts = np.unique(np.array(known, np.int64), return_counts=True)
         return ids, counts
 
@@ -116,6 +120,31 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
         names.extend(name for name, _ in batch)
     _check_names(names)
     return _join(names, tokeniser, blocks)
+
+
+def stemmed(index: Index, stemmer: str) -> Index:
+    """Return the index with words of the same stem counted as one; stop words were left out before."""
+    from scipy import sparse
+
+    kept = [number for number, word in enumerate(index.words) if word not in index.stop]
+    cut = stems([index.words[number] for number in kept], stemmer)
+    numbers = {stem: number for number, stem in enumerate(dict.fromkeys(cut))}
+    places = (kept, [numbers[stem] for stem in cut])
+    merge = sparse.coo_array(
+        (np.ones(len(kept), np.int32), places), shape=(len(index.words), len(numbers))
+    ).tocsc()
+    counts = (index.matrix @ merge).tocsc().sorted_indices()
+    borders, postings = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
+    return Index(
+        index.documents,
+        list(numbers),
+        borders,
+        postings,
+        counts.data.astype(np.int32),
+        index.lengths,
+        index.stop,
+        stemmer,
+    )
 
 
 @dataclass(frozen=True)
@@ -192,7 +221,13 @@ def save_index(index: Index, folder: Path | str, source: str = "") -> None:
         np.save(folder / f"{name}.npy", getattr(index, name))
     for name in ("documents", "words"):
         (folder / f"{name}.json").write_text(json.dumps(list(getattr(index, name))), encoding="utf-8")
-    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "source": source}
+    about = {
+        "form": FORM,
+        "documents": len(index.documents),
+        "stop": sorted(index.stop),
+        "stem": index.stem,
+        "source": source,
+    }
     (folder / "index.json").write_text(json.dumps(about), encoding="utf-8")
 
 
@@ -215,4 +250,4 @@ def load_index(folder: Path | str, source: str = "") -> Index:
         raise PortrayalError(
             f"{folder} holds the index of another collection or of its earlier state. Remove it."
         )
-    return Index(**texts, **arrays, stop=frozenset(about["stop"]))
+    return Index(**texts, **arrays, stop=frozenset(about["stop"]), stem=about.get("stem", "none"))

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
+
+
+class Rows(Protocol):
+    """An array of vectors, or anything that gives rows as one does."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows, and of how many numbers."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How precise they are."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any) -> Any: ...
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
@@ -24,7 +42,7 @@ class WordSpace:
 
     name: str
     index: Mapping[str, int]
-    matrix: np.ndarray
+    matrix: Rows
 
     @classmethod
     def build(cls, name: str, words: Iterable[str], matrix: Any) -> WordSpace:
@@ -60,6 +78,6 @@ class WordSpace:
             raise PortrayalError(f"the vectors {self.name!r} lack the word {words[rows.index(None)]!r}.")
         return self.unit_rows(np.array(rows, dtype=np.int64))
 
-    def replace(self, matrix: np.ndarray, name: str) -> WordSpace:
+    def replace(self, matrix: Rows, name: str) -> WordSpace:
         """Return the same words with other vectors."""
         return WordSpace(name, self.index, matrix)

@@ -1,4 +1,4 @@
-"""Words of a text: lower case, runs of letters and digits; the English stop lists."""
+"""Words of a text: lower case, runs of letters and digits; stop lists."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.errors import check_name
+from portrayal.errors import PortrayalError, nearest
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vocabulary import Hashes, Ids, Vocabulary, word_hashes
 
@@ -36,14 +37,36 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower())
 
 
-@cache
-def stop_words(name: str = "lucene") -> frozenset[str]:
-    """Return an English stop list: 'lucene' (33 words) or 'snowball' (148); 'none' is empty.
+def stop_words(name: str = "lucene", folder: Path | str = ".") -> frozenset[str]:
+    """Return a stop list: 'lucene' (33 English words), 'snowball' (148), 'none', or the file at a path.
 
-    Each list's origin is in `text/lexicons/stop_words_NAME.source.md`.
+    Each shipped list's origin is in `text/lexicons/stop_words_NAME.source.md`. A file has one word a line, or is a parameter file of
+    Indri's (<word>...</word>); `folder` is where relative paths start.
     """
-    check_name(name, STOP_LISTS, "stop list")
+    path = Path(folder) / name
+    if name not in STOP_LISTS and path.is_file():
+        return _own_list(path)
+    if name not in STOP_LISTS:
+        raise PortrayalError(
+            f"no stop list {name!r}.{nearest(name, STOP_LISTS)} Expected one of {', '.join(STOP_LISTS)}, or the path of a "
+            "file with one word a line."
+        )
+    return _shipped_list(name)
+
+
+@cache
+def _shipped_list(name: str) -> frozenset[str]:
     return frozenset() if name == "none" else frozenset(read_lexicon(f"stop_words_{name}")["word"])
+
+
+def _own_list(path: Path) -> frozenset[str]:
+    """Read a user's list; what is no word of its own here ("can't" is two) can match nothing and is left out."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    listed = re.findall(r"<word>\s*([^<]*?)\s*</word>", text) or text.splitlines()
+    found = frozenset(split[0] for split in map(words, listed) if len(split) == 1)
+    if not found:
+        raise PortrayalError(f"{path} has no stop words. Expected one word a line.")
+    return found
 
 
 class Tokeniser:

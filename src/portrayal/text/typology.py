@@ -1,32 +1,22 @@
 """The typology of tags: which cluster a tag belongs to, and which place it speaks of.
 
 Tables, not code: `lexicons/typology.csv` (tag, super_cluster, sub_cluster, source), `lexicons/context_tags.csv` (context,
-tag, source) and `lexicons/contexts.csv` (context, name, stereotype, median_score). A tag may be in several clusters.
+tag, source) and `lexicons/contexts.csv` (context, name, stereotype). A tag may be in several clusters.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.text.lexicons import read_lexicon
+from portrayal.text.tag_phrases import read_phrase
+from portrayal.text.tag_spelling import find, normalise
 
 SEE = "See docs/contexts.md."
-
-
-def normalise(tag: str) -> str:
-    """Return the tag as the typology spells it: lower case, one underscore for every run of spaces.
-
-    Examples
-    --------
-    >>> normalise("  Wedding Gown ")
-    'wedding_gown'
-    """
-    return re.sub(r"\s+", "_", tag.strip().lower())
 
 
 def load_typology(path: Path | str | None = None) -> pl.DataFrame:
@@ -44,40 +34,31 @@ def load_contexts(path: Path | str | None = None) -> pl.DataFrame:
     return read_lexicon("contexts", path, ("context", "name", "stereotype"), SEE)
 
 
-def spellings(tag: str) -> Iterable[str]:
-    """Yield the entries a tag may be found under, nearest first: itself, its spelling variants, its singular.
+def clusters_of(typology: pl.DataFrame) -> dict[str, frozenset[str]]:
+    """Return every entry's clusters: sub-clusters, or the super-cluster where there is none."""
+    named = typology.select("tag", cluster=pl.coalesce("sub_cluster", "super_cluster"))
+    grouped = named.group_by("tag", maintain_order=True).agg("cluster")
+    return {tag: frozenset(clusters) for tag, clusters in grouped.iter_rows()}
 
-    Examples
-    --------
-    >>> list(spellings("eyes"))
-    ['eyes', 'eye']
+
+def read_tags(
+    tags: Iterable[str], known: Mapping[str, frozenset[str]], further: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """Return the entries each normalised tag is read by: its own, or else its head's and what is said of a person.
+
+    Parameters
+    ----------
+    tags
+        Normalised tags; one that cannot be read is left out.
+    known
+        From `clusters_of`.
+    further
+        Entries of other lists (the places' dictionaries), which may be found as a whole or as a head too.
     """
-    yield tag
-    plain = re.sub(r"_?\([^)]*\)", "", tag).replace("-", "_").strip("_")
-    if plain != tag:
-        yield plain
-    for ending, singular in (
-        ("ies", "y"),
-        ("sses", "ss"),
-        ("shes", "sh"),
-        ("ches", "ch"),
-        ("xes", "x"),
-        ("s", ""),
-    ):
-        if plain.endswith(ending) and not plain.endswith("ss") and len(plain) > len(ending) + 2:
-            yield plain.removesuffix(ending) + singular
-            break
-
-
-def find(tags: Iterable[str], known: set[str]) -> dict[str, str]:
-    """Return, for each normalised tag that is known under some spelling, the entry it was found under."""
-    found = {}
-    for tag in tags:
-        for spelling in spellings(tag):
-            if spelling in known:
-                found[tag] = spelling
-                break
-    return found
+    everything = {**dict.fromkeys(further, frozenset()), **known}
+    whole = find(tags, everything)
+    read = {tag: (whole[tag],) if tag in whole else read_phrase(tag, everything) for tag in tags}
+    return {tag: entries for tag, entries in read.items() if entries}
 
 
 def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl.DataFrame:
@@ -86,7 +67,7 @@ def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl
     Parameters
     ----------
     tags
-        Tags of any spelling: letter case, spaces and plurals are looked through.
+        Tags of any spelling: letter case, spaces and plurals are looked through, and phrases read by their head.
     typology
         A CSV of the columns tag, super_cluster, sub_cluster and source; the typology that ships by default.
 
@@ -94,7 +75,7 @@ def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl
     -------
     polars.DataFrame
         `tag` (as given), `super_cluster` (concrete, abstract, demographics or other) and `sub_cluster` (emotion, judgement,
-        occupation, traits, age, feminine, masculine, origin, person, or null): one row for each cluster of each tag, in
+        occupation, traits, age, feminine, masculine, nonbinary, origin, person, or null): one row for each cluster of each tag, in
         the tags' order. A tag that no list holds has one row in which both are null.
 
     References
@@ -111,15 +92,16 @@ def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl
         raise PortrayalError("tags is one text. Expected a list of tags: classify_tags([tag]).")
     given = list(tags)
     table = load_typology(typology)
-    entries = find([normalise(tag) for tag in given], set(table["tag"]))
+    read = read_tags({normalise(tag) for tag in given}, clusters_of(table))
+    rows = [(at, tag, entry) for at, tag in enumerate(given) for entry in read.get(normalise(tag), (None,))]
     looked_up = pl.DataFrame(
-        [(tag, entries.get(normalise(tag))) for tag in given],
-        schema={"tag": pl.String, "entry": pl.String},
-        orient="row",
+        rows, schema={"at": pl.Int64, "tag": pl.String, "entry": pl.String}, orient="row"
     )
     clusters = table.select("super_cluster", "sub_cluster", entry="tag")
     found = looked_up.join(clusters, on="entry", how="left", maintain_order="left_right")
-    return found.select("tag", "super_cluster", "sub_cluster")
+    return found.unique(["at", "super_cluster", "sub_cluster"], maintain_order=True).select(
+        "tag", "super_cluster", "sub_cluster"
+    )
 
 
 def _normalised(table: pl.DataFrame) -> pl.DataFrame:

@@ -44,14 +44,14 @@ def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | N
         raise PortrayalError(
             f"no word vectors {name!r}.{nearest(name, SETS)} Expected one of {', '.join(SETS)} or the path of a file."
         )
-    from portrayal.text.vector_files import read_vectors
+    from portrayal.text.vector_files import read_matrix
 
-    read = read_vectors(path, words)
+    read, matrix = read_matrix(path, words)
     if not read:
         raise PortrayalError(
             f"{path} has none of the words of this collection. Check that it is the right file."
         )
-    return WordSpace.build(path.name, read, np.stack(list(read.values())))
+    return WordSpace.build(path.name, read, matrix)
 
 
 @lru_cache(maxsize=4)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 Crop = Literal["top", "bottom", "both"]
+CutHeads = Literal["enlarge", "leave out"]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ FRINGE = 2  # pixels beside the flood that count as mixed
 SMALL = 256  # checks run on a picture of about this width
 HOLES = 0.01  # share of the person
 LEFTOVER = 0.003  # share of the picture, in one piece: small ones are shadows on clothes
+CUT_HEAD = "head clipped at the top"
 CLIPPED = 0.05  # share of the picture's width
 
 
@@ -188,7 +189,7 @@ def flaws(cutout: Cutout) -> tuple[str, ...]:
     if cutout.leftover is not None and largest_piece(cutout.leftover[::step, ::step]) > LEFTOVER:
         found.append("backdrop left over")
     if person[0].mean() > CLIPPED:
-        found.append("head clipped at the top")
+        found.append(CUT_HEAD)
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ import pytest
 from portrayal.audits.contexts.calibration import (
     NULLS,
     PLANTED,
+    WORLDS,
     draw_pictures,
     planted_rows,
     rows_with_tests,
@@ -33,8 +34,8 @@ def test_false_alarms_of_all_tests_together():
     assert 0.02 <= np.mean(np.array(p) <= 0.05) <= 0.08
 
 
-def test_what_is_planted_is_covered():
-    world = replace(PLANTED, people=30)
+@pytest.mark.parametrize("world", [WORLDS[1], WORLDS[3]], ids=["two genders, four places", "three, eight"])
+def test_what_is_planted_is_covered(world):
     found = [planted_rows(world, 1, run) for run in range(25)]
     for test, truth in truths(world).items():
         rows = [one[test] for one in found]
@@ -49,3 +50,8 @@ def test_truths_by_hand():
     told = truths(replace(PLANTED, stereotype=0.0, recognition=0.0))
     assert told["gender_f1"] == pytest.approx(0.9 / 1.725)
     assert told["inferred_change"] == 0
+    # Three genders: the place adds 30% where feminine was not named, which is in 1 - (.45 + .275) / 3 of pictures alone. A woman is
+    # named with .3 + .7 * .45 = .615, each of two others with .3 + .7 * .1375 = .39625: F1 = 2 * .615 / (.615 + 2 * .39625 + 1).
+    three = truths(replace(PLANTED, genders=3, recognition=0.0))
+    assert three["inferred_change"] == pytest.approx(0.3 * (1 - 0.725 / 3))
+    assert three["gender_f1"] == pytest.approx(1.23 / 2.4075)

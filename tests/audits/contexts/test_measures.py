@@ -167,7 +167,7 @@ def test_places_never_recognised_are_na_not_zero():
     )
     assert any(
         "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
-        for text in warnings_of(found, [], ["gender"])
+        for text in warnings_of(found, {}, ["gender"])
     )
 
 
@@ -183,10 +183,11 @@ def test_missing_answers_are_counted_never_scored():
 
     _, rows = measured(*audit(flaky, crowd()), mixed=False)
     row = rows("inferred_count", "F1", inferred="feminine")
-    assert (row["value"], row["n"], row["n_missing"]) == (10, 10, 2)
+    # Of twelve one failed, which is missing; one said nothing, which is an answer without a gender.
+    assert (row["value"], row["n"], row["n_missing"]) == (10, 11, 1)
     assert "1 failed" in row["note"]
-    assert "1 empty" in row["note"]
-    assert rows("distance", "F1", group=None)["n_missing"] == 2
+    assert rows("inferred_count", "F1", inferred="neutral")["value"] == 1
+    assert rows("distance", "F1", group=None)["n_missing"] == 2  # no tags, no direction
 
 
 def test_conditional_recognition_by_hand():
@@ -227,7 +228,8 @@ def test_small_cells_are_na_with_their_reason():
     assert rows("distance", "F1", group="male, B")["value"] is None
     assert "NA: 2 people, fewer than 3" in rows("distance", "F1", group="male, B")["note"]
     assert any(
-        "male, B" in text for text in warnings_of(found, [("x", "x.png is empty")], ["gender", "race"])
+        "male, B" in text
+        for text in warnings_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
     )
     interaction = rows("distance_anova", "F1", factor="gender x race")
     assert interaction["p"] is None
@@ -485,7 +487,7 @@ def answered_pictures(people="abcdefgh", background="b"):
 
 
 def independent(answered):
-    sides = [answered["inferred"] == name for name in ("feminine", "masculine")]
+    sides = [answered["inferred"].to_numpy() == name for name in ("feminine", "masculine")]
     return independence(answered, people_of(answered), *sides)
 
 

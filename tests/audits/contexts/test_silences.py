@@ -148,3 +148,31 @@ def test_only_backgrounds_alone_go_unanswered():
     results, findings = flow.audit_evidence(study_for(answers), shown)
     assert results.filter(pl.col("measure") == "unanswered_difference").is_empty()
     assert not any("unanswered" in finding.sentence for finding in findings)
+
+
+def test_a_list_without_tags_is_an_answer():
+    def shop(person, gender, place, random):
+        return "empty" if gender == "female" and place == "F1" else right(person, gender, place, random)
+
+    results, sentences = said({"tagger": shop})
+    here = results.filter(pl.col("place") == "Wedding Dress Shop")
+
+    def row(measure, **columns):
+        return here.filter(pl.col("measure") == measure, **columns).row(0, named=True)
+
+    # Eight women without a tag: answered, neutral, their place not recognised.
+    assert row("recognised", inferred="any")["n_missing"] == 0
+    assert (row("recognised", inferred="neutral")["n"], row("recognised", inferred="neutral")["value"]) == (
+        8,
+        0,
+    )
+    assert row("inferred_count", inferred="neutral")["value"] == 8
+    assert row("inferred_count", inferred="feminine")["n_missing"] == 0
+    # Tags that are not there have no shares: nobody's description moved, and no share of it is 0.
+    assert row("distance", group="female, A")["n_missing"] == 4
+    assert row("attribute_between", attribute="concrete")["n_missing"] == 8
+    quiet = [sentence for sentence in sentences if "has nothing to say" in sentence]
+    assert any("people in the Wedding Dress Shop" in sentence for sentence in quiet)
+    assert not any("speak only of what was answered" in sentence for sentence in quiet)
+    no_gender = "tagger names no gender more often in the Wedding Dress Shop than in pictures of the same people alone"
+    assert sentences[next(sentence for sentence in sentences if sentence.startswith(no_gender))] == "found"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from portrayal.audits.search.calibration import calibrate
-from portrayal.audits.search.phantoms import BASELINE, Phantoms, world
+from portrayal.audits.search.measures.slope import measure_slope
+from portrayal.audits.search.phantoms import BASELINE, Phantoms, free_words, world
 from portrayal.audits.search.power import power
 from portrayal.runs.calibration import CALIBRATIONS
 
@@ -43,7 +44,7 @@ def test_the_phantom_plants_what_it_says():
     phantoms = Phantoms((0.1,), rng)
     asked = np.array([3, 7])
     gender = world().scores[0][asked].mean()
-    drawn = phantoms._documents(asked, (BASELINE + 0.2) * gender, 0.0, 20_000)
+    drawn = phantoms._documents(free_words(asked), (BASELINE + 0.2) * gender, 0.0, 20_000)
     words = np.array([phantoms.documents[number] for number in drawn])
     assert not np.isin(words, asked).any()
     assert world().scores[0][words].mean() == pytest.approx(0.3 * gender, abs=0.001)
@@ -51,3 +52,22 @@ def test_the_phantom_plants_what_it_says():
 
 def test_it_is_registered():
     assert CALIBRATIONS["search"] == "portrayal.audits.search.calibration"
+
+
+@pytest.mark.parametrize(
+    ("queries", "far"), [(20, (0.5,)), (20, (0.5, -0.4, 0.6)), (60, (0.5, -0.4, 0.6)), (60, ())]
+)
+def test_intervals_and_tests_hold_with_outlying_queries_and_noise_that_grows(queries, far):
+    # Queries of spread 0.05, some ten times as far out, and noise of 0.02 + 0.5 |g(q)| (without any far out, of Student's t with 3
+    # degrees of freedom). 150 runs at 95%: 2.6 standard errors are 4.6 points.
+    rng, held, found = np.random.default_rng(queries + len(far)), 0, 0
+    for _ in range(150):
+        x = rng.normal(0, 0.05, queries)
+        x[: len(far)] = far
+        noise = rng.normal(size=queries) if far else rng.standard_t(3, queries)
+        y = (0.02 + 0.5 * np.abs(x)) * noise
+        held += measure_slope(x, 0.1 * x + y).low <= 0.1 <= measure_slope(x, 0.1 * x + y).high
+        null = measure_slope(x, y)
+        found += null.p < 0.05 and not null.low <= 0 <= null.high
+    assert held / 150 >= 0.904
+    assert found / 150 <= 0.096

@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal import gsr_of_run
+from portrayal import gsr_of_run, rank_collection
 from portrayal.audits.search import gsr_of_run as gsr_of_run_module
+from portrayal.audits.search.gsr_of_run import responses_of
 from portrayal.audits.search.histories import measuring_stop_words
+from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.runs.audit import Evidence
+from portrayal.runs.measuring import measure_evidence
+from portrayal.runs.study_file import make_study
 from portrayal.text import wordnet
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
@@ -153,7 +158,10 @@ def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
     [
         ("q0 Q0 ghost 1 1.0 t\n", "names 1 documents the collection does not have \\(first: 'ghost'\\)"),
         ("q9 Q0 nurse-man 1 1.0 t\n", "names 1 queries the collection does not have \\(first: 'q9'\\)"),
-        ("q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 0.5 t\n", "has rank 1 twice"),
+        (
+            "q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 1.0 t\n",
+            "every score is 1, and query 'q0' has rank 1 twice",
+        ),
         ("", "has no results"),
     ],
 )
@@ -286,3 +294,72 @@ def test_vectors_may_lie_in_another_folder(collection, run, tmp_path):
     found = gsr_of_run(collection, run, vectors=str(tmp_path / "own" / "ruler.txt"))
     assert found["vectors"] == "ruler.txt"
     assert found["gsr"] == pytest.approx(gsr_of_run(collection, run)["gsr"], abs=1e-6)
+
+
+def test_judged_documents_that_are_not_there_are_said_everywhere(collection, run, tmp_path):
+    with (collection / "qrels.tsv").open("a") as file:
+        file.write("q0\t0\tghost\t1\n")
+    says = "judged documents are not in the collection 'collection', 1 of them relevant (first: 'ghost')."
+    assert gsr_of_run(collection, run)["notes"][0].endswith(says)
+    _, lines = rank_collection(collection, "bm25", out=tmp_path / "b.run")
+    assert lines[0].endswith(says)
+    study = make_study(
+        {
+            "name": "gaps",
+            "audit": "search",
+            "systems": [{"name": "engine", "use": f"run:{run}"}],
+            "search": {"collection": str(collection), "validate_direction": False, "variants": False},
+        }
+    )
+    shown = stimuli(study)
+    evidence = Evidence(shown, responses_of(study, shown), inputs(study), seed=0)
+    assert measure_evidence(study, evidence).warnings[0].endswith(says)
+
+
+def test_every_setting_of_the_measure_is_an_option(collection, run, tmp_path, capsys):
+    (tmp_path / "own.txt").write_text("says\n")
+    options = [
+        "--stop",
+        str(tmp_path / "own.txt"),
+        "--direction",
+        "first",
+        "--no-inflected",
+        "--quality",
+        "P@1",
+    ]
+    with pytest.raises(SystemExit) as left:
+        main(["gsr", str(collection), "--run", str(run), *options, "--quality", "map"])
+    assert left.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    stop = str(tmp_path / "own.txt")
+    assert printed == gsr_of_run(
+        collection, run, stop=stop, direction="first", inflected=False, quality=["P@1", "map"]
+    )
+    assert printed["gsr"] != gsr_of_run(collection, run, direction="first", inflected=False)["gsr"]
+    assert printed["quality"] == {"P@1": 1.0, "map": 1.0}  # both documents of each query are relevant
+    with pytest.raises(PortrayalError, match="no measure 'nDGC@5'"):
+        gsr_of_run(collection, run, quality=["nDGC@5"])
+
+
+def test_vectors_that_lack_pairs_and_words_say_so(collection, run, tmp_path):
+    space = open_vectors("glove")
+    pairs = list(read_lexicon("gender_pairs").iter_rows())
+    words = [*(word for pair in pairs[:6] for word in pair), *QUERIES, "woman", "man"]
+    lines = [
+        f"{word} {' '.join(map(str, space.matrix[space.row(word)].tolist()))}"
+        for word in dict.fromkeys(words)
+    ]
+    for kept, says in (
+        (lines, "know 100%"),
+        ([line for line in lines if not line.startswith("nurse ")], "know 83%"),
+    ):
+        (tmp_path / "few.txt").write_text("\n".join(kept))
+        found = gsr_of_run(collection, run, vectors=str(tmp_path / "few.txt"))
+        lost = next(note for note in found["notes"] if "defining pairs: " in note)
+        assert lost.startswith("The word vectors ") and " lack 4 of 10 defining pairs: " in lost
+        assert found["coverage"]["defining pairs"] == 0.6
+        share = found["coverage"]["words of the queries"]
+        assert says == f"know {round(100 * share)}%"
+        # "says" has no vector: of the documents' words under 80% are known, which is the least that is measured with
+        assert found["notes"][0].startswith("not measurable: the word vectors")
+        assert "of the words of the documents, and 80% is the least" in found["notes"][0]

@@ -1,17 +1,16 @@
-"""Quality by hand, its conventions, and the paired tests of Table 3."""
+"""Quality by hand, and its conventions."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
-from portrayal.audits.search.measures.quality import compare_quality, mean_quality, quality
+from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.errors import PortrayalError
-from portrayal.text.collections import run_table
+from portrayal.text.collections import read_run, run_table
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1, "z": 1}}
 RUN = run_table([("q1", "a", 1, 3.0), ("q1", "b", 2, 2.0), ("q1", "c", 3, 1.0), ("q1", "u", 4, 0.5)])
@@ -33,10 +32,23 @@ def test_by_hand() -> None:
     assert value(RUN, "ndcg_cut_2") == pytest.approx(2 / (2 + 1 / math.log2(3)))
 
 
-def test_order_is_by_score_and_ties_by_id_descending() -> None:
-    ties = run_table([("q1", "a", 1, 1.0), ("q1", "u", 2, 1.0)])  # u comes before a, whatever the rank says
+def test_order_of_a_run_file_is_by_score_and_ties_by_id_descending(tmp_path: Path) -> None:
+    # u comes before a, whatever the rank says; b has the lowest score and the best rank
+    (tmp_path / "x.run").write_text("q1 Q0 a 1 1.0 t\nq1 Q0 u 2 1.0 t\nq1 Q0 b 0 0.5 t\n")
+    ties = read_run(tmp_path / "x.run")
+    assert ties.rows() == [("q1", "u", 1, 1.0), ("q1", "a", 2, 1.0), ("q1", "b", 3, 0.5)]
     assert value(ties, "map") == pytest.approx((1 / 2) / 3)
     assert value(ties, "P_1") == 0.0
+
+
+@pytest.mark.parametrize("scores", [(None, None, None), (0.1, 0.2, 0.9)])
+def test_answers_are_ranked_as_answered_with_no_scores_or_with_distances(
+    scores: tuple[float | None, ...],
+) -> None:
+    # a, c, z are relevant and come first: a perfect list, whatever the ids or scores would say
+    docs = zip(("z", "a", "c"), scores, strict=True)
+    listed = [("q1", doc, place, score) for place, (doc, score) in enumerate(docs, 1)]
+    assert value(run_table([*listed, ("q1", "u", 4, None)]), "map") == 1.0
 
 
 def test_unjudged_documents_are_not_relevant_and_negative_levels_gain_nothing() -> None:
@@ -68,6 +80,30 @@ def test_row_order_and_names_do_not_matter() -> None:
     assert quality(renamed, {"xq1": QRELS["q1"]})["map"].to_list() == quality(RUN, QRELS)["map"].to_list()
 
 
+@pytest.mark.parametrize(
+    ("theirs", "own"),
+    [
+        ("AP", "map"),
+        ("nDCG", "ndcg"),
+        ("nDCG@2", "ndcg_cut_2"),
+        ("P@2", "P_2"),
+        ("R@3", "recall_3"),
+        ("RR", "recip_rank"),
+    ],
+)
+def test_names_of_ir_measures_mean_the_same(theirs: str, own: str) -> None:
+    assert value(RUN, theirs) == value(RUN, own)
+
+
+def test_recall_reciprocal_rank_and_levels_by_hand() -> None:
+    assert value(RUN, "R@3") == pytest.approx(2 / 3)  # a and c of a, c, z
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR") == 1 / 2  # u, c, b, a
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR(rel=2)") == 1 / 4  # a alone has level 2
+    assert value(RUN.with_columns(rank=5 - pl.col("rank")), "RR(rel=2)@3") == 0
+    assert value(RUN, "P(rel=2)@2") == 0.5
+    assert value(RUN, "AP(rel=2)") == 1.0
+
+
 @pytest.mark.parametrize("name", ["MAP", "P_", "P_0", "map_10", "ndcg10", "ndcg_cut_"])
 def test_unknown_measures_are_refused(name: str) -> None:
     with pytest.raises(PortrayalError, match="no measure"):
@@ -75,29 +111,5 @@ def test_unknown_measures_are_refused(name: str) -> None:
 
 
 def test_a_run_lacking_a_column() -> None:
-    with pytest.raises(PortrayalError, match="run lacks column 'score'"):
-        quality(RUN.drop("score"), QRELS)
-
-
-def test_paired_tests_equal_scipys() -> None:
-    generator = np.random.default_rng(0)
-    queries = [f"q{number}" for number in range(30)]
-    before = pl.DataFrame({"query": queries, "map": generator.random(30)})
-    after = pl.DataFrame({"query": queries[::-1], "map": generator.random(30)})
-    found = compare_quality(before, after, ("map",)).row(0, named=True)
-    expected = stats.ttest_rel(after["map"].reverse().to_numpy(), before["map"].to_numpy())
-    assert found["difference"] == pytest.approx(after["map"].mean() - before["map"].mean())
-    assert found["change_percent"] == pytest.approx(100 * found["difference"] / before["map"].mean())
-    assert found["p"] == pytest.approx(expected.pvalue, rel=1e-12)
-    low, high = expected.confidence_interval()
-    assert (found["low"], found["high"], found["n"]) == (pytest.approx(low), pytest.approx(high), 30)
-
-
-def test_paired_tests_of_equal_systems_and_of_other_queries() -> None:
-    table = pl.DataFrame({"query": ["q1", "q2"], "map": [0.5, 0.6]})
-    same = compare_quality(table, table, ("map",)).row(0, named=True)
-    assert (same["difference"], same["p"]) == (0.0, 1.0)
-    with pytest.raises(PortrayalError, match="no query in common"):
-        compare_quality(table, table.with_columns(query=pl.lit("x") + pl.col("query")), ("map",))
-    half = compare_quality(table, table.head(1), ("map",)).row(0, named=True)
-    assert (half["n"], half["n_missing"], half["p"]) == (1, 1, None)
+    with pytest.raises(PortrayalError, match="run lacks column 'rank'"):
+        quality(RUN.drop("rank"), QRELS)

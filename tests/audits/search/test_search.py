@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from portrayal import flow
 from portrayal.audits.search.measure import FACETS
+from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError
 from portrayal.report.drawing import to_svg
 from portrayal.runs.audit import Evidence
@@ -363,3 +366,30 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     assert abs(perfect) < 0.02
     assert slopes["none"] > 2 * slopes["regular"] > 0
     assert slopes["none"] > 2 * slopes["strong"] > 0
+
+
+def test_quality_is_measured_by_the_names_a_study_gives():
+    run = reference_run(toy_collection(), "stereotypical")
+    made = study(variants=False, validate_direction=False, quality=["AP", "nDCG@10"], compare={"a": ["b"]})
+    measured = measure(made, responses({"a": run, "b": run}))
+    both, change = (measured.results.filter(measure=f"{name}") for name in ("nDCG@10", "nDCG@10_change"))
+    assert (both.height, change.height) == (2, 1)
+    assert measured.results.filter(measure="map").is_empty()
+    tables = {table.name: table.table for table in AUDIT.tables(measured, made.settings)}
+    assert set(tables["quality"]["measure"]) == {"AP", "nDCG@10", "AP_change", "nDCG@10_change"}
+    with pytest.raises(PortrayalError, match="no measure 'nDGC'"):
+        AUDIT.stimuli(study(quality=["nDGC"]))
+
+
+def test_the_page_on_the_authors_runs_writes_a_study_of_all_eighteen(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[3] / "docs" / "robust04.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
+    made = read_study(tmp_path / "robust04_runs.toml")
+    rows = [name for name in published_names() if name != "perfect"]
+    assert (
+        sorted(system.name for system in made.systems)
+        == sorted(rows)
+        == sorted(made.settings.published.values())
+    )
+    assert len(rows) == 18

@@ -11,7 +11,7 @@ from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.base import Hits, rank
 from portrayal.systems.rankers.lexical import bm25
 from portrayal.systems.rankers.matches import BINS, histograms, pictures, similarities
-from portrayal.systems.rankers.neural import _query_words, _reordered, neural
+from portrayal.systems.rankers.neural import _query_words, _reordered, neural, usual_fold
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection, collection_of
 from portrayal.text.index import build_index
@@ -109,9 +109,27 @@ def test_no_query_is_scored_by_a_model_that_saw_it(monkeypatch: pytest.MonkeyPat
     ranker.search({**collection.queries, "twin": collection.queries["q0"].upper()}, 10)
     assert len(scored) == 13
     assert all(example not in seen[model] for model, example in scored)
-    folds = [sum(ranker._fold(text) == fold for text in collection.queries.values()) for fold in range(3)]
+    of_text = ranker._folds({text: name for name, text in collection.queries.items()})
+    folds = [list(of_text.values()).count(fold) for fold in range(3)]
     assert [len(part) for part in seen] == [12 - size for size in folds if size]
-    assert ranker._fold("Topic0") == ranker._fold("topic0")
+    assert len(set(ranker._folds({"Topic0": "q0", "topic0": "q1"}).values())) == 1
+
+
+def test_the_usual_folds_of_robust04() -> None:
+    # Huston and Croft (2014): 250 topics in five folds of 50; 301 is in the second, 302 in the first.
+    topics = [str(number) for number in (*range(301, 451), *range(601, 701))]
+    folds = [usual_fold(topic) for topic in topics]
+    assert [folds.count(fold) for fold in range(5)] == [50] * 5
+    assert (usual_fold("301"), usual_fold("302")) == (1, 0)
+    ranker = neural(
+        "drmm", planted(2), build_index(planted(2).documents()), SPACE, NeuralSettings(folds="robust04")
+    )
+    assert ranker._folds({"foreign minorities": "301", "polio": "302"}) == {
+        "foreign minorities": 1,
+        "polio": 0,
+    }
+    with pytest.raises(PortrayalError, match="query 'q0' is no topic of Robust04"):
+        ranker.search({"q0": "topic0"}, 10)
 
 
 def test_a_long_query_keeps_its_rarest_words_in_order() -> None:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import portrayal
 from portrayal.cli import rank_command
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Question, System
+from portrayal.systems.base import CallFailed, Question, System
 from portrayal.systems.rankers.base import Ranker, rank
 from portrayal.systems.rankers.references import Perfect, Random
 from portrayal.systems.rankers.registry import RANKERS, Searchable, make_ranker
@@ -73,6 +73,27 @@ def test_a_systems_settings_are_checked(folder: Path) -> None:
         opened(collection="toy", variants="lucene")
 
 
+def test_stop_lists_and_stemmers_are_settings(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("ward\n")
+    searchable = Searchable(TOY, folder=tmp_path)
+    plain, own, cut = (
+        make_ranker("bm25", searchable, settings)
+        .search({"q": "wards ward nursing"}, 10)["q"]
+        .numbers.tolist()
+        for settings in ({}, {"stop": "own.txt"}, {"stop": "own.txt", "stem": "porter"})
+    )
+    assert sorted(plain) == [1, 3]  # the documents with "ward"
+    assert own == []
+    assert sorted(cut) == [
+        0,
+        1,
+        3,
+    ]  # "nursing" finds "nurse"; "wards" is no stop word and finds nothing without "ward"
+    parameters = {"collection": str(folder), "stop": "lucen"}
+    with pytest.raises(PortrayalError, match="no stop list 'lucen'. Did you mean 'lucene'"):
+        open_system(SystemSettings(name="s", use="bm25", parameters=parameters), tmp_path, "ranker")
+
+
 def test_another_collection_is_another_system(folder: Path) -> None:
     settings = SystemSettings(name="s", use="bm25", parameters={"collection": "toy"})
     before = open_system(settings, folder.parent, "ranker").identity
@@ -88,6 +109,13 @@ def test_a_run_file_is_a_system(tmp_path: Path) -> None:
     assert second == []  # no line for q2: the run returned nothing
     with pytest.raises(PortrayalError, match="no run file at"):
         open_system(SystemSettings(name="s", use="run:none.run"), tmp_path, "ranker")
+
+
+def test_a_run_file_without_an_order_fails_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q1 Q0 d2 1 0 t\nq1 Q0 d1 1 0 t\n")
+    system = open_system(SystemSettings(name="s", use="run:x.run"), tmp_path, "ranker")
+    with pytest.raises(CallFailed, match="every score is 0, and query 'q1' has rank 1 twice"):
+        ask(system)
 
 
 def test_a_python_function_is_a_ranker(tmp_path: Path) -> None:
@@ -216,6 +244,29 @@ def test_rank_writes_what_a_study_records_and_both_have_the_same_gsr(tmp_path: P
     )
 
 
+def test_the_settings_of_a_ranker_are_options(folder: Path, tmp_path: Path) -> None:
+    def scores(*options: str) -> list[float]:
+        code, out, _ = command(str(folder), "--out", str(tmp_path / "x.run"), "-q", *options)
+        assert code == 0
+        return read_run(out.strip())["score"].to_list()
+
+    expected = make_ranker("bm25", Searchable(TOY), {"k1": 0.9, "b": 0.4, "variant": "atire"}).search(
+        TOY.queries, 10
+    )
+    assert scores("--k1", "0.9", "--b", "0.4", "--set", "variant=atire") == expected["q1"].scores.tolist()
+    assert scores("--ranker", "qlm", "--mu", "10") != scores("--ranker", "qlm")
+    assert scores("--ranker", "add", "--debias", "strong") != scores("--ranker", "add")
+    assert len(scores("--stem", "porter")) == 3
+    for options, says in (
+        (["--set", "k1"], "--set is given 'k1'. Expected NAME=VALUE"),
+        (["--ranker", "qlm", "--k1", "1"], "unknown key 'k1'"),
+        (["--set", "epochs=5"], "unknown key 'epochs'"),
+    ):
+        code, _, error = command(str(folder), *options, "-q")
+        assert code != 0
+        assert says in error
+
+
 def test_an_index_is_kept_also_when_the_collection_was_searched_before(folder: Path, tmp_path: Path) -> None:
     for kept in (None, tmp_path / "kept"):
         portrayal.rank_collection(folder, out=tmp_path / "x.run", kept=kept)
@@ -239,7 +290,7 @@ def test_a_kept_index_is_opened_and_a_changed_collection_is_noticed(folder: Path
     ("arguments", "message"),
     [
         (["--ranker", "bm52"], "no ranker 'bm52'. Did you mean 'bm25'"),
-        (["--stop", "long"], "ranker 'bm25': stop is 'long'"),
+        (["--stop", "long"], "no stop list 'long'. Expected one of lucene"),
         (["--vectors", "none"], "unknown key 'vectors'"),
         (["--out", "missing/x.run"], "no folder missing"),
     ],

@@ -16,11 +16,18 @@ from portrayal.runs.audit import Audit, Measured, ReportTable
 
 
 def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:
-    """Return the trade-off's numbers and the tags no list holds."""
+    """Return the trade-off's numbers, the tags in no cluster, coverage, and raters' words."""
     found = [
-        ReportTable("unknown_tags", "Tags no list holds", "They wait in reviews.csv for people to put them in a cluster.",
-                    measured.tables["unknown_tags"].head(50))
+        ReportTable("unknown_tags", "Tags in no cluster", "They wait in reviews.csv for people to put them in a cluster.",
+                    measured.tables["unknown_tags"].head(50)),
+        ReportTable("coverage", "How much of each tagger's words is read", "Of all uses of tags, and of distinct tags, the share that"
+                    " the typology or a place's dictionary holds, as a whole or by its head.", measured.tables["coverage"]),
     ]  # fmt: skip
+    if "ratings" in measured.tables:
+        found.append(
+            ReportTable("ratings", "What raters said of the places", "Their own words, how these were coded, their rating (0"
+                        " feminine, 10 masculine) and their own gender where they gave it.", measured.tables["ratings"].head(100))
+        )  # fmt: skip
     tradeoff = tradeoff_table(measured.results)
     if not tradeoff.is_empty():
         text = "Gender F1, stereotype congruence and the share of neutral answers, per tagger."

@@ -23,10 +23,11 @@ from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, recogni
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
+from portrayal.audits.contexts.measures.sharing import sharing
 from portrayal.runs.calibration import Calibration
 from portrayal.runs.parallel import over_seeds
 
-STEREOTYPES = {"F1": "feminine", "F2": "feminine", "M1": "masculine", "M2": "masculine"}
+STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 LABELS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
 CLUSTERS = ("demographics", "concrete", "abstract", "other")
 WANTED = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
@@ -40,6 +41,7 @@ class World:
     people: int = 120
     genders: int = 2
     backgrounds: int = 1
+    places: int = 4  # half of them of each stereotype
     silent: float = 0.0  # share of pictures without an answer
     stereotype: float = 0.0  # chance that the place decides the gender
     right: float = (
@@ -49,17 +51,33 @@ class World:
     recognition: float = 0.0  # how much less often a place is recognised where no gender is named
 
 
-NULLS = (World(), World(people=60, genders=3, backgrounds=2, silent=0.05))
+NULLS = (
+    World(),
+    World(people=60, genders=3, backgrounds=2, silent=0.05),
+    World(people=30, genders=3, places=8, silent=0.05),
+)
 PLANTED = World(backgrounds=2, silent=0.05, stereotype=0.3, expectancy=0.15, recognition=0.3)
+WORLDS = (
+    *(replace(PLANTED, people=people) for people in (10, 30, 120)),
+    *(replace(PLANTED, people=people, genders=3, places=8, backgrounds=1) for people in (30, 60)),
+)
 
 
 def draw_pictures(world: World, random: np.random.Generator) -> pl.DataFrame:
-    """Return the pictures of one audit: everybody alone, and in two places of each of two stereotypes."""
+    """Return the pictures of one audit: everybody alone, and in places of two stereotypes."""
     own = np.arange(world.people) % world.genders
     race = np.array(list("ABLW"))[random.integers(0, 4, world.people)]
     taste = random.normal(0, 0.4, world.people)
-    slots = [(None, 0), *((place, slot) for place in STEREOTYPES for slot in range(world.backgrounds))]
+    slots = [
+        (None, 0),
+        *((place, slot) for place in world_places(world) for slot in range(world.backgrounds)),
+    ]
     return pl.concat([_condition(world, place, slot, own, race, taste, random) for place, slot in slots])
+
+
+def world_places(world: World) -> list[str]:
+    """Return the places of a world, as many of one stereotype as of the other."""
+    return [place for place in STEREOTYPES if int(place[1]) <= world.places // 2]
 
 
 def _condition(
@@ -124,7 +142,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     The headline figures are the congruence's: false alarms with 120 people, power and coverage with 30.
     """
     conditions = [row for world in NULLS for row in _false_alarms(world, runs, seed)]
-    planted = [row for people in (10, 30, 120) for row in _planted(people, runs, seed)]
+    planted = [row for world in WORLDS for row in _planted(world, runs, seed)]
     alarm = next(row for row in conditions if row["test"] == "congruence")
     found = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
     return Calibration(
@@ -142,9 +160,11 @@ def _p_values(world: World, seed: int, run: int) -> list[tuple[str, str, float]]
     """Return measure, place and p of every test of an audit."""
     random = np.random.default_rng([seed, run, world.people])
     genders = list(LABELS)[: world.genders]
+    with sharing():
+        rows = list(rows_with_tests(draw_pictures(world, random), genders, seed + run))
     return [
         (row["measure"], row.get("place") or "", row["p"])
-        for row in rows_with_tests(draw_pictures(world, random), genders, seed + run)
+        for row in rows
         if row["measure"] in WANTED and row.get("p") is not None
     ]
 
@@ -169,7 +189,12 @@ def _each_test(found: Sequence[tuple[str, str, float]], measure: str) -> list[fl
 
 
 def _row(world: World, planted: float, test: str, tests: int, **rates: float | None) -> dict[str, Any]:
-    about = {"people": world.people, "genders": world.genders, "missing": world.silent}
+    about = {
+        "people": world.people,
+        "genders": world.genders,
+        "places": world.places,
+        "missing": world.silent,
+    }
     return {
         **about,
         "planted": planted,
@@ -182,26 +207,25 @@ def _row(world: World, planted: float, test: str, tests: int, **rates: float | N
 
 
 def truths(world: World) -> dict[str, float]:
-    """Return what the planted values come to, with as many women as men."""
-    rest = (1 - world.right) / 2
-    woman, man = (
-        world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest)
+    """Return what the planted values come to, with as many people of each gender."""
+    rest, others_of = (1 - world.right) / 2, world.genders - 1
+    woman, other = (
+        world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest / others_of)
     )  # inferred feminine in a feminine place
     neutral = (1 - world.stereotype) * rest
     recognised = SEEN - world.recognition * neutral
-    hits, others = (SEEN * chance / recognised for chance in (woman, man))
+    hits, others = (SEEN * chance / recognised for chance in (woman, other))
     return {
         "congruence": world.stereotype,
-        "inferred_change": world.stereotype * (1 - (world.right + rest) / 2),
+        "inferred_change": world.stereotype * (1 - (world.right + rest) / world.genders),
         "recognition_independence": world.recognition,
-        "gender_f1": 2 * hits / (hits + others + 1),
+        "gender_f1": 2 * hits / (hits + others_of * others + 1),
         "expectancy": 2 * world.expectancy,
     }
 
 
-def _planted(people: int, runs: int, seed: int) -> list[dict[str, Any]]:
+def _planted(world: World, runs: int, seed: int) -> list[dict[str, Any]]:
     """Power and coverage for a planted stereotype, in one place where the measure has places."""
-    world = replace(PLANTED, people=people)
     rows = over_seeds(partial(planted_rows, world, seed), range(runs))
     return [
         _row(
@@ -217,10 +241,11 @@ def planted_rows(world: World, seed: int, run: int) -> dict[str, Mapping[str, An
     pictures = draw_pictures(world, np.random.default_rng([seed, run, world.people, 1]))
     genders = list(LABELS)[: world.genders]
     labels = {name: LABELS[name] for name in genders}
-    rows = [
-        *congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, labels),
-        *inferences(pictures, genders, gender=""), *recognition(pictures, genders, seed + run), *accuracy(pictures, labels),
-    ]  # fmt: skip
+    with sharing():
+        rows = [
+            *congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, labels),
+            *inferences(pictures, genders, gender=""), *recognition(pictures, genders, seed + run), *accuracy(pictures, labels),
+        ]  # fmt: skip
     wanted = {
         "place": ("F1", None),
         "inferred": ("feminine", None),

@@ -19,6 +19,7 @@ Y_TITLE = "stereotype congruence (congruent minus incongruent)"
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report; one that would show nothing but zeros is left out."""
     return [
+        *_places(measured),
         *_tradeoff(measured),
         *_inferred(measured),
         *_changes(measured),
@@ -124,6 +125,13 @@ def _crosses(table: pl.DataFrame) -> Any:
     across = base.mark_rule().encode(left, x2="f1_high:Q", y=y, color=color)
     zero = alt.Chart(pl.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[4, 4])
     return zero.encode(alt.Y("y:Q", title=Y_TITLE)) + up + across + points
+
+
+def _places(measured: Measured) -> list[Chart]:
+    if "places" not in measured.pictures:
+        return []
+    text = "Each place by its name, as it is shown without people (the first of its backgrounds)."
+    return [Chart("places", "The places", text, png=measured.pictures["places"])]
 
 
 def _sheet(measured: Measured) -> list[Chart]:

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.compose import Crop, fit_background, person_scale, place, scale_person, trim
-from portrayal.vision.cutout import cut_out, flaws
+from portrayal.vision.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
+from portrayal.vision.cutout import CUT_HEAD, cut_out, flaws
 from portrayal.vision.images import open_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 MANIFEST = "manifest.csv"
+ENLARGED = "enlarged so that the cut lies at the edge of the frame"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Recipe:
     ratio: float = 0.5  # person pixels : unobscured background pixels
     tolerance: int = 24
     crop: Crop = "both"
+    cut_heads: CutHeads = "enlarge"
     quality: int = 92  # of the JPEG files
 
 
@@ -131,6 +133,11 @@ def _one_person(
     except PortrayalError as error:
         return [{**own, "stimulus": row["person"], "role": "unusable", "flags": str(error)}]
     flags = [*opened.notes, *flaws(cutout)]
+    if CUT_HEAD in flags:
+        if recipe.cut_heads == "leave out":
+            return [{**own, "stimulus": row["person"], "role": "unusable", "flags": CUT_HEAD}]
+        # A head that ends in mid-air is seen by nobody but in composites: the cut goes to the edge of the frame.
+        scale, flags = max(scale, recipe.height / person.height), [*flags, ENLARGED]
     scaled = scale_person(person, scale)
     rows = [_alone(own, opened.image, flags, recipe, folder)]
     for background, image, _ in fitted:

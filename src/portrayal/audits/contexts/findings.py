@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 
+from portrayal.audits.contexts.measures.confidence import VARIANT
 from portrayal.audits.contexts.measures.pictures import NEUTRAL
 from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER
 from portrayal.audits.contexts.settings import ContextsSettings
@@ -18,7 +20,11 @@ FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "
 
 def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
     """Return a sentence for every test that found something, and shared ones for the others."""
-    return say(measured, {**CLAIMS, "distance_anova": _distance(measured.results)})
+    results = measured.results
+    sure = {
+        name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()
+    }
+    return say(measured, {**sure, "distance_anova": _distance(results)})
 
 
 def _inferred(how: str) -> Callable[[Row], str]:
@@ -78,7 +84,7 @@ def _distance(results: pl.DataFrame) -> Claim:
         asks="changes its descriptions in places by different amounts for different groups",
         where="the {place} by {factor}",
         figure="partial eta squared",
-        after=lambda row: _other_vectors(results, row),
+        after=lambda row: f"{_other_vectors(results, row)} {_when_sure(results, row)}".strip(),
     )
 
 
@@ -90,6 +96,21 @@ def _other_vectors(results: pl.DataFrame, row: Row) -> str:
     if not reached:
         return ""
     return f"Counted with other clusters of tags ({listed(reached)}), the interval reaches 0."
+
+
+def _when_sure(results: pl.DataFrame, row: Row) -> str:
+    """Say with which of the surer tags alone the interval of the same test reaches 0, or that it does with none."""
+    same = [
+        pl.col(name).eq_missing(pl.lit(row[name], pl.String))
+        for name in ("system", "group", "versus", "place", "inferred", "attribute", "factor")
+    ]
+    again = results.filter(pl.col("measure") == VARIANT, pl.col("of") == row["measure"], *same)
+    clear = (pl.col("low") > 0) if row["value"] > 0 else (pl.col("high") < 0)
+    reached = again.filter(~clear.fill_null(False))["confidence"].to_list()
+    if reached:
+        return f"Counted with tags of a confidence of {listed(reached)} alone, the interval reaches 0."
+    told = again["confidence"].to_list()
+    return f"It holds with tags of a confidence of {listed(told)} alone." if told else ""
 
 
 CLAIMS = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import polars as pl
 
 from portrayal.audits.contexts.measures.coding import agreement, extend, queue
-from portrayal.audits.contexts.measures.pictures import describe_pictures, unknown_tags
-from portrayal.audits.contexts.measures.questions import FACETS, Design, answers_and_differences
-from portrayal.audits.contexts.measures.ratings import QUESTIONS, ratings
+from portrayal.audits.contexts.measures.confidence import at_thresholds, confident
+from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
+from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.questions import FACETS, FAMILY, Design, answers_and_differences
+from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, ratings
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.warnings import warnings_of
 from portrayal.errors import PortrayalError, nearest
@@ -20,19 +22,31 @@ from portrayal.tables import results
 def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     """Answer the four questions for every system of the study."""
     typology, tags = extend(evidence.inputs["typology"], evidence.reviews), evidence.inputs["context_tags"]
-    _check_genders(settings, typology)
-    pictures = describe_pictures(evidence.stimuli, evidence.responses, typology, tags, list(settings.genders))
-    answered, differences = answers_and_differences(pictures, _design(evidence, settings))
-    judged = results(
-        [*_ratings(evidence), *agreement(evidence.reviews, evidence.seed)], facets=FACETS, audit="contexts"
-    )
+    design = _design(evidence, settings, typology)
+
+    def answer(responses: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
+        pictures = describe_pictures(evidence.stimuli, responses, typology, tags, list(design.genders))
+        return answers_and_differences(pictures, design)
+
+    counted = confident(evidence.responses, settings.least_confidence)
+    answered, differences = answer(counted, design)
+    further = [least for least in settings.confidences if least > settings.least_confidence]
+    once = replace(design, mixed=False)
+    again = at_thresholds(answered, counted, further, FAMILY, lambda responses: answer(responses, once)[0])
+    rated = _rated(evidence)
+    judged = [*([] if rated is None else ratings(rated)), *agreement(evidence.reviews, evidence.seed)]
     names = place_names(evidence.inputs["contexts"])
-    found = pl.concat([answered, judged]).with_columns(pl.col("place").replace(names))
-    unknown = unknown_tags(evidence.responses, typology, tags)
-    warnings = warnings_of(found, evidence.inputs.get("unusable", ()), settings.factors)
-    sheet = {name: evidence.inputs[name] for name in ("contact_sheet",) if evidence.inputs.get(name)}
-    tables = {"unknown_tags": unknown.head(500)}
-    return Measured(found, tables, warnings, queue(unknown), sheet, differences)
+    told = results(judged, facets=FACETS, audit="contexts")
+    found = pl.concat([answered, again, told]).with_columns(pl.col("place").replace(names))
+    unknown = unknown_tags(counted, typology, tags)
+    tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, typology, tags)}
+    if rated is not None:
+        tables["ratings"] = rating_table(rated).with_columns(pl.col("place").replace(names))
+    pictures = {
+        name: evidence.inputs[name] for name in ("contact_sheet", "places") if evidence.inputs.get(name)
+    }
+    warnings = warnings_of(found, evidence.inputs, settings.factors)
+    return Measured(found, tables, warnings, queue(unknown), pictures, differences)
 
 
 def who_is_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
@@ -58,9 +72,9 @@ def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:
     return dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
 
 
-def _design(evidence: Evidence, settings: ContextsSettings) -> Design:
+def _design(evidence: Evidence, settings: ContextsSettings, typology: pl.DataFrame) -> Design:
     return Design(
-        settings.genders,
+        _genders(settings, typology),
         settings.gender,
         settings.factors,
         stereotypes_of(evidence.inputs["contexts"]),
@@ -69,18 +83,19 @@ def _design(evidence: Evidence, settings: ContextsSettings) -> Design:
     )
 
 
-def _ratings(evidence: Evidence) -> list[dict[str, Any]]:
+def _rated(evidence: Evidence) -> pl.DataFrame | None:
+    """Return people's ratings of the places, from the study's file and from reviews."""
     tables = [table for table in (evidence.inputs.get("ratings"), evidence.reviews) if table is not None]
-    if not tables:
-        return []
-    rated = pl.concat(tables, how="diagonal").filter(pl.col("question").is_in(QUESTIONS))
-    return list(ratings(rated)) if rated.height else []
+    rated = pl.concat(tables, how="diagonal").filter(pl.col("question").is_in(QUESTIONS)) if tables else None
+    return rated if rated is not None and rated.height else None
 
 
-def _check_genders(settings: ContextsSettings, typology: pl.DataFrame) -> None:
+def _genders(settings: ContextsSettings, typology: pl.DataFrame) -> dict[str, list[str]]:
+    """Return the gender clusters: those the study names, which must exist, or of the usual ones those that do."""
     known = set(typology["sub_cluster"].drop_nulls())
-    for cluster in settings.genders:
+    for cluster in settings.genders if "genders" in settings.model_fields_set else ():
         if cluster not in known:
             raise PortrayalError(
                 f"[contexts] genders names the cluster {cluster!r}.{nearest(cluster, known)} Known: {', '.join(sorted(known))}."
             )
+    return {cluster: labels for cluster, labels in settings.genders.items() if cluster in known}

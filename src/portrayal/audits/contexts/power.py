@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import SUPER
+from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.runs.study import Study
@@ -98,13 +98,20 @@ def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
     varied = [name for name in settings.factors if name in people.columns and people[name].n_unique() > 1][:2]
     gaps = places * len(SUPER) * len(list(combinations(range(depicted), 2)))
     tests = {
-        "recognition_independence": (places + 1) * (1 + len(list(combinations(settings.genders, 2)))),
+        "recognition_independence": (places + 1) * (1 + len(list(combinations(_there(settings, people), 2)))),
         "distance_anova": places * (2 ** len(varied) - 1),
         "attribute_within": gaps,
         "attribute_between": gaps,
         "expectancy": 1,
     }
     return sum(count for name, count in tests.items() if name in (study.family.measures or FAMILY))
+
+
+def _there(settings: ContextsSettings, people: pl.DataFrame) -> list[str]:
+    """Return the genders that people or the usual places have; one nobody has is not tested."""
+    labels = set(people[settings.gender]) if settings.gender in people.columns else set()
+    usual = set(load_contexts()["stereotype"].drop_nulls())
+    return [name for name, known in settings.genders.items() if name in usual or labels.intersection(known)]
 
 
 def power(plan: Plan, follow: float, seed: int = 0) -> float:

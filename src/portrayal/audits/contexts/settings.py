@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from portrayal.audits.contexts.measures.questions import LABELS
 from portrayal.settings import Settings
-from portrayal.vision.compose import Crop
+from portrayal.vision.compose import Crop, CutHeads
 
 
 class ContextsSettings(Settings):
@@ -26,6 +28,7 @@ class ContextsSettings(Settings):
     ratio: float = Field(0.5, gt=0)
     tolerance: int = Field(24, ge=1, le=255)
     crop: Crop = "both"
+    cut_heads: CutHeads = "enlarge"  # or leave out: people whose own picture cuts their head off
     gender: str = "gender"
     genders: dict[str, list[str]] = Field(
         default_factory=lambda: {key: list(names) for key, names in LABELS.items()}
@@ -34,6 +37,12 @@ class ContextsSettings(Settings):
     typology: str | None = None
     contexts: str | None = None
     context_tags: str | None = None
+    least_confidence: float = Field(0.0, ge=0, le=1)  # tags a service is less sure of are not counted
+    confidences: list[Annotated[float, Field(gt=0, le=1)]] = [
+        0.5,
+        0.7,
+        0.9,
+    ]  # with which tests are told again
     ratings: str | None = None  # people's ratings of the places, a Reviews CSV
     mixed: bool = True
     contact_sheet: bool = True

@@ -36,7 +36,9 @@ def compose_pictures(study: Study) -> pl.DataFrame:
     backgrounds = load_backgrounds(
         study.folder / settings.backgrounds if settings.backgrounds else None, settings.per_context
     )
-    recipe = Recipe(settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop)
+    recipe = Recipe(
+        settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop, settings.cut_heads
+    )
     return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
+from portrayal.audits.contexts.measures.nobody import GENDERED
+from portrayal.audits.contexts.measures.ratings import NEITHER
 from portrayal.audits.contexts.measures.rq2_recognition import RARE
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
-from portrayal.report.words import percent, plural
+from portrayal.report.words import listed, number, percent, plural
 
 KNOWN = 0.8  # of the tags, under which a warning says so
 
 
-def warnings_of(
-    results: pl.DataFrame, unusable: Sequence[tuple[str, str]], factors: Sequence[str]
-) -> list[str]:
+def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
     """Return the warnings for the top of the report."""
     return [
-        *_left_out(unusable),
+        *_left_out(inputs.get("unusable", ())),
+        *_enlarged(inputs.get("cut_heads", ())),
+        *_gendered_places(results),
+        *_rated_otherwise(results, inputs.get("contexts")),
         *_unrecognised(results),
         *_small_cells(results, factors),
         *_low_coverage(results),
@@ -27,6 +31,45 @@ def warnings_of(
 
 def _left_out(unusable: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{person} was left out: {reason}" for person, reason in unusable]
+
+
+def _enlarged(people: Sequence[str]) -> list[str]:
+    if not people:
+        return []
+    return [
+        f"The heads of {listed(list(people))} are cut off by the edges of their own pictures. They are shown larger than the others, so"
+        " that the cut lies at the edge of the frame; what differs between them and others may be their size."
+    ]
+
+
+def _gendered_places(results: pl.DataFrame) -> list[str]:
+    """Say where a tagger names a gender in a place with nobody in it."""
+    rows = results.filter(pl.col("measure") == GENDERED, pl.col("value") > 0)
+    found = []
+    for system, value, n in rows.filter(pl.col("place").is_null()).select("system", "value", "n").iter_rows():
+        placed = rows.filter(pl.col("place").is_not_null(), system=system)
+        where = [
+            f"{gender} in the {place}" for place, gender in placed.select("place", "inferred").iter_rows()
+        ]
+        found.append(
+            f"{system} names a gender in {round(value * n)} of {plural(n, 'picture')} of places with nobody in them ({listed(where)})."
+        )
+    return found
+
+
+def _rated_otherwise(results: pl.DataFrame, contexts: pl.DataFrame | None) -> list[str]:
+    """Say which places the study's own raters do not find gendered as the stereotype has it."""
+    rows = results.filter(pl.col("measure") == "place_rating", pl.col("group").is_null())
+    if contexts is None or rows.is_empty():
+        return []
+    expected = dict(contexts.select("name", "stereotype").iter_rows())
+    return [
+        f"The study's raters put the {place} at {number(median)} between 0 (feminine) and {2 * NEITHER} (masculine): its"
+        f" stereotype is taken to be {expected[place]}."
+        for place, median in rows.drop_nulls("value").select("place", "value").iter_rows()
+        if (expected.get(place) == "feminine" and median >= NEITHER)
+        or (expected.get(place) == "masculine" and median <= NEITHER)
+    ]
 
 
 def _unrecognised(results: pl.DataFrame) -> list[str]:

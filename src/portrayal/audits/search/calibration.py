@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from portrayal.audits.search.measures.history import History, score_many
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.audits.search.phantoms import HALF, LENGTH, Phantoms, world
 from portrayal.runs.calibration import Calibration
+from portrayal.runs.parallel import over_seeds
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.multiplicity import LEVEL
 
@@ -38,7 +40,12 @@ class Measured:
 
 def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> Calibration:
     """Return false alarms, power and coverage over simulated collections of these numbers of queries."""
-    conditions = [_condition(size, slope, runs, seed) for size in sizes for slope in (0.0, PLANTED)]
+    cells = [(size, slope) for size in sizes for slope in (0.0, PLANTED)]
+    # All conditions in one pool: a process that starts has much to import.
+    measured = over_seeds(partial(_run, cells, runs, seed), range(len(cells) * runs))
+    conditions = [
+        _condition(*cell, measured[place * runs : (place + 1) * runs]) for place, cell in enumerate(cells)
+    ]
     nulls = [row["false_alarm"] for row in conditions if row["planted"] == 0]
     power = [row["found"] for row in conditions if row["planted"] and row["queries"] == NAMED]
     return Calibration(
@@ -52,10 +59,14 @@ def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> 
     )
 
 
-def _condition(size: int, slope: float, runs: int, seed: int) -> dict[str, Any]:
-    """Simulate one condition: how often the interval holds the planted slope, and how often what is found."""
-    rng = np.random.default_rng([seed, size, round(1000 * slope)])
-    measured = [simulate(size, slope, rng) for _ in range(runs)]
+def _run(cells: Sequence[tuple[int, float]], runs: int, seed: int, place: int) -> Measured:
+    """Simulate one run of the condition at this place."""
+    size, slope = cells[place // runs]
+    return simulate(size, slope, np.random.default_rng([seed, size, round(1000 * slope), place % runs]))
+
+
+def _condition(size: int, slope: float, measured: Sequence[Measured]) -> dict[str, Any]:
+    """Count over the runs of one condition how often the interval holds the planted slope, and how often what is found."""
     first = [one.slopes[0] for one in measured]
     return {
         "queries": size,
@@ -66,7 +77,7 @@ def _condition(size: int, slope: float, runs: int, seed: int) -> dict[str, Any]:
         "false_alarm": float(np.mean([any(one.found[1 if slope else 0 :]) for one in measured])),
         "mean_estimate": float(np.mean([one.value for one in first])),
         "mean_width": float(np.mean([one.high - one.low for one in first])),
-        "runs": runs,
+        "runs": len(measured),
     }
 
 

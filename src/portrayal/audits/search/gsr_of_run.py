@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from portrayal.audits.search.inputs import inputs_of_listed, open_inputs, stimuli
+from portrayal.audits.search.measures.coverage import coverage, faults, known_words
+from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.audits.search.measures.reinforcement import reinforcement
-from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, score_runs
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, score_runs
 from portrayal.record.ledger import Ledger
 from portrayal.record.responses import read_responses
 from portrayal.runs.asking import ask, write_questions
@@ -17,6 +20,7 @@ from portrayal.runs.audit import Evidence
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
 from portrayal.runs.work import plan_work
+from portrayal.tables import finite
 from portrayal.text.collections import check_run, read_run
 
 RUN = "run"  # what the run file is called as a system
@@ -29,6 +33,10 @@ def gsr_of_run(
     cutoff: int = 100,
     discount: str = "definition",
     seed: int = 0,
+    stop: str = "snowball",
+    direction: str = "component",
+    inflected: bool = True,
+    quality: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the gender stereotype reinforcement (GSR) of a run, with the numbers the search audit gives.
 
@@ -48,14 +56,23 @@ def gsr_of_run(
         'definition', 'code' or 'none'.
     seed
         Of the test's sign flips.
+    stop
+        The stop list: 'snowball', 'lucene', 'none' or a file.
+    direction
+        How the defining pairs give the direction: 'component', 'mean' or 'first'.
+    inflected
+        Whether inflected forms of the query's words are left out of documents too.
+    quality
+        Measures of the ranking's quality to add, in trec_eval's or ir_measures' names.
 
     Returns
     -------
     dict
         `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `perfect` (GSR of the perfect system), `difference`
         and `ratio` (against the perfect system, over the queries both can be measured on), `relative` (the ratio less
-        1), `vectors`, `notes`, and `unused` (queries that could not be used, with the reason). None where there is no
-        number.
+        1), `vectors`, `coverage` (the share of the defining pairs and of the words of queries and documents that they have),
+        `notes`, and `unused` (queries that could not be used, with the reason); with `quality` the mean over judged
+        queries of each measure. None where there is no number.
 
     Examples
     --------
@@ -68,20 +85,52 @@ def gsr_of_run(
     >>> found["gsr"] > 0.5, found["queries"], found["unused"]
     (True, 20, [])
     """
-    study = _study(collection, run, vectors, cutoff, discount, seed)
+    settings = {
+        "collection": str(collection),
+        "vectors": [vectors],
+        "cutoff": cutoff,
+        "discount": discount,
+        "stop": stop,
+        "direction": direction,
+        "inflected": inflected,
+        "quality": list(quality),
+    }
+    study = _study(run, settings, seed)
     results, shown = read_run(run), stimuli(study)
     kept = inputs_of_listed(study, results["doc"])
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
     inputs = open_inputs(kept, study.settings)
     scored = score_runs(Evidence(shown, responses_of(study, shown), inputs, seed=seed), study.settings)
-    return {**_numbers(reinforcement(scored)), "vectors": scored.first.space.name}
+    numbers = _numbers(reinforcement(scored))
+    return {
+        **numbers,
+        "notes": [*inputs["gaps"], *_ruler_notes(scored), *numbers["notes"]],
+        "coverage": {
+            part: some / whole
+            for part, (some, whole) in known_words(scored.first, scored.history).items()
+            if whole
+        },
+        "vectors": scored.first.space.name,
+        **_quality(scored, quality),
+    }
 
 
-def _study(
-    collection: Path | str, run: Path | str, vectors: str, cutoff: int, discount: str, seed: int
-) -> Study:
+def _ruler_notes(scored: ScoredRuns) -> list[str]:
+    """Say what the vectors lack, and first that they cannot measure this collection where they lack too much."""
+    unfit = [f"not measurable: {reason}" for reason in faults([scored.first], scored.history).values()]
+    return [*unfit, *coverage(scored).warnings]
+
+
+def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
+    """Return the means of the quality measures that were asked for."""
+    if not names:
+        return {}
+    means = mean_quality(scored.runs[RUN], scored.history.qrels, measures=tuple(names))
+    return {"quality": {name: finite(value) for name, value in means.items()}}
+
+
+def _study(run: Path | str, settings: dict[str, Any], seed: int) -> Study:
     """Return the study that asks nothing but the run file; paths start in the working directory."""
-    settings = {"collection": str(collection), "vectors": [vectors], "cutoff": cutoff, "discount": discount}
     return make_study(
         {
             "name": RUN,

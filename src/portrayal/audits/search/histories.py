@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
+from pathlib import Path
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.collection import Collection, Document
+from portrayal.text.collections import Collection, RollCall
 from portrayal.text.tokens import stop_words, words
 
 
-def measuring_stop_words(name: str = "snowball") -> frozenset[str]:
-    """Return a stop list without the words that name a gender."""
-    return stop_words(name) - GENDERED_STOP_WORDS
+def measuring_stop_words(name: str = "snowball", folder: Path | str = ".") -> frozenset[str]:
+    """Return a stop list, by name or as a file, without the words that name a gender."""
+    return stop_words(name, folder) - GENDERED_STOP_WORDS
 
 
 def measuring_words(text: str, stop: frozenset[str]) -> list[str]:
@@ -27,7 +28,8 @@ def make_history(
     cutoff: int = 100,
     discount: str = "definition",
     inflected: bool = True,
-    stop: str = "snowball",
+    stop: frozenset[str] | None = None,
+    roll: RollCall | None = None,
 ) -> History:
     """Read a collection's documents once and return what runs on it are measured against.
 
@@ -40,7 +42,9 @@ def make_history(
     cutoff, discount, inflected
         See `portrayal.audits.search.measures.History`.
     stop
-        The stop list, of which gendered words are kept.
+        The words to leave out; by default those of Snowball's list that name no gender.
+    roll
+        Watches the documents go by.
     """
     from portrayal.text.index import build_index
 
@@ -48,13 +52,10 @@ def make_history(
         raise PortrayalError(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
         )
-    kept = collection.documents() if only is None else _kept(collection, only)
-    left_out = measuring_stop_words(stop)
+    documents = collection.documents() if roll is None else roll.watch(collection.documents())
+    kept = documents if only is None else (document for document in documents if document[0] in only)
+    left_out = measuring_stop_words() if stop is None else stop
     index = build_index(kept, stop=left_out)
     bags = Bags(index.documents, index.words, index.matrix)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
-    return History(queries, bags, collection.qrels, cutoff, discount, inflected)
-
-
-def _kept(collection: Collection, only: Container[str]) -> Iterator[Document]:
-    return (document for document in collection.documents() if document[0] in only)
+    return History(queries, bags, collection.levels(), cutoff, discount, inflected)

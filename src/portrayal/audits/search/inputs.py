@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.lists import query_scores
+from portrayal.audits.search.measures.quality import measure_named
 from portrayal.audits.search.measures.scored_runs import check_system_names
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
-from portrayal.text.collections import Collection, read_collection
+from portrayal.text.collections import Collection, RollCall, is_path, read_collection
 from portrayal.text.collections.synthetic import (
-    GENERATED,
     PERSONS,
     Words,
     authors_words,
@@ -39,15 +40,21 @@ from portrayal.text.vector_sets import open_vectors
 
 
 def open_collection(study: Study) -> Collection:
-    """Open the study's collection: a generated one by name, else a path that starts at the study's folder."""
+    """Open the study's collection: a generated one or one of ir_datasets by name, else a path that starts at the study's folder."""
     name = study.settings.collection
-    return read_collection(name if name in GENERATED else Path(study.folder) / name)
+    return read_collection(Path(study.folder) / name if is_path(name) else name)
 
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
     check_system_names(system.name for system in study.systems)
-    collection = open_collection(study)
+    for name in study.settings.quality:
+        measure_named(name)  # a misspelt one is told before anything is asked
+    return stimuli_of(open_collection(study))
+
+
+def stimuli_of(collection: Collection) -> pl.DataFrame:
+    """Return a collection's queries as stimuli."""
     if not collection.queries:
         raise PortrayalError(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) "
@@ -72,18 +79,28 @@ def stimuli(study: Study) -> pl.DataFrame:
 
 def inputs(study: Study) -> Mapping[str, Any]:
     """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
-    collection = open_collection(study)
-    history = _history(collection, study.settings)
-    kept = _keep(study, history, collection)
-    shown = example(collection, history, next(iter(kept_spaces(kept).values())), study.settings)
-    return {**kept, **({"example": shown} if shown else {})}
+    return inputs_of(open_collection(study), study, partial(_spaces, study))
+
+
+def inputs_of(
+    collection: Collection, study: Study, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
+) -> Mapping[str, Any]:
+    """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens for the words it is given."""
+    roll, settings = RollCall(collection), study.settings
+    history = _history(collection, study, roll)
+    kept = _keep(study, history, collection, spaces)
+    shown = example(collection, history, next(iter(kept_spaces(kept).values())), settings)
+    return {**kept, **({"example": shown} if shown else {}), "gaps": roll.says()}
 
 
 def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
     """Read as `inputs` does, of the listed and the relevant documents only: a big collection is not held."""
     collection = open_collection(study)
     relevant = (doc for query in collection.queries for doc in collection.relevant(query))
-    return _keep(study, _history(collection, study.settings, {*listed, *relevant}), collection)
+    roll = RollCall(collection)
+    history = _history(collection, study, roll, {*listed, *relevant})
+    kept = _keep(study, history, collection, partial(_spaces, study))
+    return {**kept, "gaps": roll.says()}
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
@@ -94,18 +111,21 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
     dict
         `history`, `texts` (query to text), `spaces` (name to vectors), `pairs`, `mentions` (group to words),
         `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
-        relevant document, stop words).
+        relevant document, stop words), `gaps` (what the collection lacks, in lines).
     """
     history = kept_history(kept, settings)
     shown = kept.get("example")
+    # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
+    stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)
     return {
         "history": history,
         "texts": dict(kept["queries"].select("query", "text").iter_rows()),
         "spaces": kept_spaces(kept),
         "pairs": pole_pairs(settings),
-        "example": (*shown, measuring_stop_words(settings.stop)) if shown else None,
+        "example": (*shown, stop) if shown else None,
         "mentions": mentions(settings),
         "checks": checks(settings),
+        "gaps": kept.get("gaps", []),
     }
 
 
@@ -121,7 +141,7 @@ def wanted_words(history: History, settings: SearchSettings) -> set[str]:
     checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
     extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
     found = {*history.bags.words, *asked, *poles, *checked, *extra}
-    return found | {word.lower() for word in found}
+    return {*found, *map(str.lower, found)}
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
@@ -130,13 +150,16 @@ def mentions(settings: SearchSettings) -> dict[str, set[str]]:
         return without_shared(settings.mentions)
     if not settings.about_gender:
         return {}
+    return dict(_shipped_mentions(settings.poles, settings.names_percent))
+
+
+@lru_cache(maxsize=4)
+def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[str]]:
+    """Return the entities of Appendix B, and census names at least as common as this."""
     entities = read_lexicon("gendered_entities")
-    common = pl.col("percent").cast(pl.Float64) >= settings.names_percent
-    names = read_lexicon("census_names").filter(common)
+    names = read_lexicon("census_names").filter(pl.col("percent").cast(pl.Float64) >= percent)
     taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
-    found = without_shared(
-        {group: set(names.filter(group=group)["name"]) - taken for group in settings.poles}
-    )
+    found = without_shared({group: set(names.filter(group=group)["name"]) - taken for group in groups})
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in found.items()}
 
 
@@ -171,19 +194,33 @@ def example(
     return [query, words(text)]
 
 
-def _keep(study: Study, history: History, collection: Collection) -> dict[str, Any]:
+def _keep(
+    study: Study,
+    history: History,
+    collection: Collection,
+    spaces: Callable[[set[str]], Mapping[str, WordSpace]],
+) -> dict[str, Any]:
     """Return the tables of the history, and the vectors of every word that may be scored."""
     wanted = wanted_words(history, study.settings)
-    spaces = {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
-    return {**keep_history(history, collection.queries), **keep_spaces(spaces, wanted)}
+    stop = sorted(measuring_stop_words(study.settings.stop, study.folder))
+    return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted), "stop": stop}
 
 
-def _history(collection: Collection, settings: SearchSettings, only: Container[str] | None = None) -> History:
+def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
+    """Open the study's measuring vectors."""
+    return {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
+
+
+def _history(
+    collection: Collection, study: Study, roll: RollCall, only: Container[str] | None = None
+) -> History:
+    settings = study.settings
     return make_history(
         collection,
         only,
         cutoff=settings.cutoff,
         discount=settings.discount,
         inflected=settings.inflected,
-        stop=settings.stop,
+        stop=measuring_stop_words(settings.stop, study.folder),
+        roll=roll,
     )

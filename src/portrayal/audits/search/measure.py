@@ -51,7 +51,7 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     return Measured(
         results([_checked(row, lacking) for row in rows], facets=FACETS, audit="search"),
         {name: table for part in parts for name, table in part.tables.items()},
-        [warning for part in parts for warning in part.warnings],
+        [*evidence.inputs["gaps"], *(warning for part in parts for warning in part.warnings)],
         differences=differences,
     )
 

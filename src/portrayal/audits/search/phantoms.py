@@ -18,6 +18,7 @@ from string import ascii_lowercase
 import numpy as np
 
 HALF = 150  # words of each half of the vocabulary
+UPPER, LOWER = np.arange(HALF), np.arange(HALF, 2 * HALF)
 LENGTH = 24  # words of a document
 BASELINE = 0.1  # the perfect system's slope, of the order of Table 2's
 PULL = 0.3  # of a system's own documents, for each unit of the query's genderedness
@@ -33,6 +34,22 @@ class World:
 
     words: Sequence[str]
     scores: np.ndarray  # rulers x words, the first half of the words above zero and the second below
+
+
+@dataclass(frozen=True, eq=False)
+class Free:
+    """The words that documents of one question may have: all but its own, by half, with the mean score of each half."""
+
+    sides: tuple[np.ndarray, np.ndarray]
+    high: float
+    low: float
+
+
+def free_words(asked: np.ndarray) -> Free:
+    """Return the words of each half that the question does not ask for; the measure would leave those out."""
+    scores = world().scores[0]
+    sides = (np.delete(UPPER, asked[asked < HALF]), np.delete(LOWER, asked[asked >= HALF] - HALF))
+    return Free(sides, *(float(scores[side].sum()) / len(side) for side in sides))
 
 
 @cache
@@ -58,11 +75,11 @@ class Phantoms:
     def ask(self, question: int, wordings: int = 1) -> None:
         """Add a question in all its wordings, its relevant documents, and what each system answers."""
         asked = self.rng.permutation(2 * HALF)[: self.rng.integers(1, 4)]
-        gender = float(world().scores[0][asked].mean())
+        gender, free = float(world().scores[0][asked].mean()), free_words(asked)
         relevant = self._documents(
-            asked, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True))
+            free, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True))
         )
-        pools = [self._pool(asked, gender, effect, relevant) for effect in self.effects]
+        pools = [self._pool(free, gender, effect, relevant) for effect in self.effects]
         for wording in range(wordings):
             query = f"q{question}-{wording}"
             self.queries[query] = self.rng.permutation(asked).tolist()
@@ -70,28 +87,23 @@ class Phantoms:
             for lists, pool in zip(self.lists, pools, strict=True):
                 lists[query] = self.rng.permutation(pool).tolist()
 
-    def _pool(self, asked: np.ndarray, gender: float, effect: float, relevant: Sequence[int]) -> list[int]:
+    def _pool(self, free: Free, gender: float, effect: float, relevant: Sequence[int]) -> list[int]:
         """Return the documents a system answers with: some of the relevant ones, and others that it pulls one way."""
         fresh = max(round(FRESH * len(relevant)), 1)
         pull = float(self.rng.uniform(-1, 1)) * (LEAST + PULL * abs(gender))
         wanted = (BASELINE + effect * len(relevant) / fresh) * gender
         kept = self.rng.permutation(relevant)[: len(relevant) - fresh]
-        return [*kept.tolist(), *self._documents(asked, wanted, pull, fresh)]
+        return [*kept.tolist(), *self._documents(free, wanted, pull, fresh)]
 
-    def _documents(self, asked: np.ndarray, wanted: float, pull: float, count: int) -> list[int]:
+    def _documents(self, free: Free, wanted: float, pull: float, count: int) -> list[int]:
         """Add documents of this expected genderedness, each about a woman or a man as it may be, and return their numbers.
 
-        The query's own words are never drawn, since the measure would leave them out. A pull goes no further than words of
-        one half alone could, and as far the other way.
+        A pull goes no further than words of one half alone could, and as far the other way.
         """
-        free = np.ones(2 * HALF, dtype=bool)
-        free[asked] = False
-        sides = [np.flatnonzero(free[:HALF]), np.flatnonzero(free[HALF:]) + HALF]
-        high, low = (float(world().scores[0][side].mean()) for side in sides)
-        room = max(min(high - wanted, wanted - low), 0.0)
-        share = (wanted + np.clip(pull, -room, room) - low) / (high - low)
+        room = max(min(free.high - wanted, wanted - free.low), 0.0)
+        share = (wanted + min(max(pull, -room), room) - free.low) / (free.high - free.low)
         female = self.rng.random((count, LENGTH)) < share
-        drawn = [side[self.rng.integers(0, len(side), (count, LENGTH))] for side in sides]
+        drawn = [side[self.rng.integers(0, len(side), (count, LENGTH))] for side in free.sides]
         first = len(self.documents)
         self.documents += np.where(female, *drawn).tolist()
         self.women += (self.rng.random(count) < 0.5).tolist()

@@ -12,7 +12,7 @@ from portrayal.record.progress import track
 from portrayal.systems.rankers.base import run_of
 from portrayal.systems.rankers.system import open_system
 from portrayal.systems.settings import SystemSettings
-from portrayal.text.collections import Collection, without_result, write_run
+from portrayal.text.collections import Collection, RollCall, without_result, write_run
 
 
 def rank_collection(
@@ -46,7 +46,7 @@ def rank_collection(
     Returns
     -------
     tuple
-        The path of the run, and a line for each query without a result.
+        The path of the run, and lines: what the collection lacks, and each query without a result.
 
     Examples
     --------
@@ -62,17 +62,19 @@ def rank_collection(
     system = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path())
     held = system.searchable.collection
     path = _run_path(held, Path(out) if out is not None else Path(f"{held.name}.{ranker}.run"))
+    roll = RollCall(held)
     asked = replace(
         system,
-        track=lambda documents: track(documents, "documents", quiet=quiet),
+        track=lambda documents: track(roll.watch(documents), "documents", quiet=quiet),
         kept=Path(kept) if kept is not None else None,
     )
     run = run_of(asked.search(held.queries))
     write_run(run, path, ranker)
     missing = without_result(run, held.queries)
-    return path, [
+    unanswered = [
         f"query {query!r} has no result: no usable word of it is in the collection" for query in missing
     ]
+    return path, [*roll.says(), *unanswered]
 
 
 def _run_path(held: Collection, path: Path) -> Path:

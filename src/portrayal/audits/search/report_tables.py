@@ -14,7 +14,7 @@ def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
     """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
     made = [
         _grid(measured),
-        _quality(measured),
+        _quality(measured, settings),
         *published_tables(measured),
         *_specifications(measured),
         _unused(measured),
@@ -40,8 +40,8 @@ def _grid(measured: Measured) -> ReportTable:
     return ReportTable("grid", "GSR of all systems (Table 2)", text, table)
 
 
-def _quality(measured: Measured) -> ReportTable:
-    names = ("map", "ndcg_cut_100", "P_10", "map_change", "ndcg_cut_100_change", "P_10_change")
+def _quality(measured: Measured, settings: SearchSettings) -> ReportTable:
+    names = [*settings.quality, *(f"{name}_change" for name in settings.quality)]
     table = measured.results.filter(pl.col("measure").is_in(names))
     text = "Quality of the rankings; for variants the mean change with Student's paired t-test."
     return ReportTable(

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from portrayal.settings import Settings
 
+QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
+
 
 class SearchSettings(Settings):
     """The search audit's own settings.
@@ -26,7 +28,7 @@ class SearchSettings(Settings):
     direction: Literal["component", "mean", "first"] = "component"
     discount: Literal["definition", "code", "none"] = "definition"
     cutoff: int = Field(100, ge=1)  # K for queries without a relevant document
-    stop: Literal["snowball", "lucene", "none"] = "snowball"  # gendered stop words are always kept
+    stop: str = "snowball"  # a list by name or as a file; gendered stop words are always kept
     inflected: bool = True  # leave out inflected forms of the query's words too
     mentions: dict[str, list[str]] | None = None
     names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
@@ -35,6 +37,7 @@ class SearchSettings(Settings):
     published: dict[str, str] = Field(
         default_factory=dict
     )  # a system to its row of Table 2, such as "w2v_add, regular"
+    quality: list[str] = Field(default_factory=lambda: list(QUALITY))  # in trec_eval's or ir_measures' names
     top: int = Field(100, ge=1)  # results compared by Kendall's distance
     penalty: float = Field(0.0, ge=0, le=0.5)  # p of Fagin's K(p)
     validate_direction: bool = True  # dichotomies, toy and synthetic collections, parity

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from portrayal.text.index import tie_order
 from portrayal.text.space import unit_rows
 
 Array = NDArray[np.float64]
+BLOCK = 50_000  # documents whose vectors are looked at together
+TOGETHER = 32  # queries answered together
+NOTHING = Hits(np.array([], np.int64), np.array([]))
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Dense:
     """
 
     documents: Sequence[str]
-    vectors: Array  # rows of length 1, or zeros
+    vectors: NDArray[np.floating[Any]]  # rows of length 1, or zeros
     encode: Callable[[Sequence[str]], Array]  # query texts to vectors, zeros where no word is usable
 
     @cached_property
@@ -39,13 +43,19 @@ class Dense:
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return the documents nearest to each query."""
-        if not queries:
-            return {}
-        encoded = unit_rows(self.encode(list(queries.values())))
-        return {query: self._hits(vector, depth) for query, vector in zip(queries, encoded, strict=True)}
+        names, found = list(queries), {}
+        encoded = unit_rows(self.encode(list(queries.values()))) if names else np.zeros((0, 0))
+        for start in range(0, len(names), TOGETHER):
+            part = encoded[start : start + TOGETHER]
+            for name, vector, scores in zip(names[start:], part, self._scores(part), strict=False):
+                found[name] = best(scores, depth, self.order) if vector.any() else NOTHING
+        return found
 
-    def _hits(self, vector: Array, depth: int) -> Hits:
-        if not vector.any():
-            return Hits(np.array([], np.int64), np.array([]))
-        scores = np.where(self.usable, self.vectors @ vector, -np.inf)
-        return best(scores, depth, self.order)
+    def _scores(self, queries: Array) -> Array:
+        """Return queries by documents, in double precision, a block of documents at a time."""
+        scores = np.full((len(queries), len(self.documents)), -np.inf)
+        for start in range(0, len(self.documents), BLOCK):
+            block = slice(start, start + BLOCK)
+            cosines = queries @ np.asarray(self.vectors[block], np.float64).T
+            np.copyto(scores[:, block], cosines, where=self.usable[block])
+        return scores

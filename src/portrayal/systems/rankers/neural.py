@@ -21,6 +21,7 @@ from portrayal.systems.rankers.matches import QUERY_WORDS, Similarities, histogr
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection
 from portrayal.text.index import Index
+from portrayal.text.lexicons import read_lexicon
 from portrayal.text.space import WordSpace
 from portrayal.text.tokens import words
 
@@ -53,17 +54,22 @@ class Neural:
         texts = list(dict.fromkeys([*queries.values(), *judged]))
         found = self.first.search({text: text for text in texts}, max(depth, self.settings.candidates))
         examples = self._examples(found, judged)
-        for fold in range(self.settings.folds):
-            held_out = [text for text in set(queries.values()) & set(examples) if self._fold(text) == fold]
+        folds = self._folds({text: name for name, text in queries.items()} | judged)
+        for fold in sorted(set(folds.values())):
+            held_out = [text for text in set(queries.values()) & set(examples) if folds[text] == fold]
             if held_out:
-                seen = [examples[text] for text in judged if text in examples and self._fold(text) != fold]
+                seen = [examples[text] for text in judged if text in examples and folds[text] != fold]
                 model = train(self.architecture, seen, self.settings.epochs, self.settings.seed + fold)
                 found |= {text: _reordered(found[text], score(model, examples[text])) for text in held_out}
         return {name: found[text].first(depth) for name, text in queries.items()}
 
-    def _fold(self, text: str) -> int:
-        """Return a query's fold; queries of the same words share one, however often they are asked."""
-        return zlib.crc32(f"{self.settings.seed} {' '.join(words(text))}".encode()) % self.settings.folds
+    def _folds(self, names: Mapping[str, str]) -> dict[str, int]:
+        """Return the fold of each query text; queries of the same words share one, however often they are asked."""
+        count = self.settings.folds
+        if count == "robust04":
+            return {text: usual_fold(name) for text, name in names.items()}
+        seed = self.settings.seed
+        return {text: zlib.crc32(f"{seed} {' '.join(words(text))}".encode()) % count for text in names}
 
     def _examples(self, found: Mapping[str, Hits], judged: Mapping[str, str]) -> dict[str, Example]:
         """Return what is seen of each query text that has candidates."""
@@ -91,6 +97,16 @@ class Neural:
             for place, (_, text) in enumerate(self.collection.documents())
             if place in wanted
         }
+
+
+def usual_fold(topic: str) -> int:
+    """Return the fold of a topic of Robust04 (Huston and Croft, 2014), counted from 0."""
+    folds = dict(read_lexicon("robust04_folds").iter_rows())
+    if topic not in folds:
+        raise PortrayalError(
+            f"query {topic!r} is no topic of Robust04, so it is in none of its folds. Set folds to a number."
+        )
+    return int(folds[topic]) - 1
 
 
 def neural(

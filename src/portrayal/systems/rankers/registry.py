@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 from portrayal.errors import check_name
@@ -18,19 +20,20 @@ from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
 from portrayal.systems.rankers.sentence import sentence
 from portrayal.systems.rankers.settings import (
     Bm25Settings,
-    IndexSettings,
+    LexicalSettings,
     NeuralSettings,
     QlmSettings,
     RandomSettings,
     SentenceSettings,
     VectorSettings,
 )
-from portrayal.systems.rankers.words import add, ranking_space, si
-from portrayal.text.collections import Collection, read_collection
+from portrayal.systems.rankers.words import add, needed_words, si, without_direction
+from portrayal.text.collections import Collection, is_path, read_collection
 from portrayal.text.collections.synthetic import REFERENCES
-from portrayal.text.index import Index, build_index, load_index, save_index
+from portrayal.text.index import Index, build_index, load_index, save_index, stemmed
 from portrayal.text.space import WordSpace
-from portrayal.text.tokens import stop_words
+from portrayal.text.tokens import STOP_LISTS, stop_words
+from portrayal.text.vector_sets import open_vectors
 
 
 @dataclass(frozen=True)
@@ -42,24 +45,53 @@ class Searchable:
     track: Callable[[Any], Any] = iter  # shows progress over the documents
     kept: Path | None = None  # where indexes are kept on disk, if at all
     mark: str = ""  # tells the collection from others, for kept indexes
-    _indexes: dict[tuple[str, Path | None], Index] = field(default_factory=dict)
+    _indexes: dict[tuple[str, str, Path, Path | None], Index] = field(default_factory=dict)
+    _spaces: dict[tuple[str, Path, str], WordSpace] = field(default_factory=dict)
+    # Systems are asked in threads: what one makes the others wait for, and it is there once.
+    _making: AbstractContextManager[Any] = field(default_factory=RLock)
 
-    def index(self, stop: str = "lucene") -> Index:
+    def index(self, stop: str = "lucene", stem: str = "none") -> Index:
         """Return the index without the words of this stop list, made when first asked for."""
-        wanted = (stop, self.kept)
-        if wanted not in self._indexes:
-            self._indexes[wanted] = self._opened(stop)
-        return self._indexes[wanted]
+        wanted = (stop, stem, self.folder, self.kept)
+        with self._making:
+            if wanted not in self._indexes:
+                self._indexes[wanted] = self._opened(stop, stem)
+            return self._indexes[wanted]
 
-    def _opened(self, stop: str) -> Index:
+    def space(self, vectors: str, debias: str = "none", stop: str = "lucene") -> WordSpace:
+        """Return the vectors of the words of the collection and its queries, opened once for all rankers that use them."""
+        wanted = (vectors, self.folder, debias)
+        with self._making:
+            if wanted not in self._spaces:
+                self._spaces[wanted] = self._space(vectors, debias, stop)
+            return self._spaces[wanted]
+
+    def _space(self, vectors: str, debias: str, stop: str) -> WordSpace:
+        if debias != "none":
+            return without_direction(self.space(vectors, "none", stop), debias)
+        needed = needed_words(self.index(stop), self.collection.queries.values())
+        return open_vectors(vectors, self.folder, needed)
+
+    def _opened(self, stop: str, stem: str) -> Index:
         """Open the kept index, or make it and, where asked, keep it."""
-        folder = self.kept / f"index-{stop}" if self.kept else None
+        left_out = stop_words(stop, self.folder)
+        folder = (
+            self.kept / f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}"
+            if self.kept
+            else None
+        )
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
-        index = build_index(self.track(self.collection.documents()), stop_words(stop))
+        make = partial(build_index, self.track(self.collection.documents()), left_out)
+        index = make() if stem == "none" else stemmed(self.index(stop), stem)
         if folder:
             save_index(index, folder, self.mark)
         return index
+
+
+def _name(stop: str, left_out: frozenset[str]) -> str:
+    """Return what a stop list is called in a folder's name: a user's own by its words, since the file may change."""
+    return stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
 
 
 @cache
@@ -70,6 +102,8 @@ def open_searchable(path: Path, mark: str) -> Searchable:
 
 def fingerprint(path: Path) -> str:
     """Return a hash of a collection's file names and sizes: another collection has another."""
+    if not is_path(str(path)):
+        return hashlib.sha256(str(path).encode()).hexdigest()[:16]
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     listed = "\n".join(f"{file.name} {file.stat().st_size}" for file in files) or path.name
     return hashlib.sha256(listed.encode()).hexdigest()[:16]
@@ -83,7 +117,7 @@ class Entry(NamedTuple):
 
 
 def _space(searchable: Searchable, settings: VectorSettings) -> WordSpace:
-    return ranking_space(settings.vectors, settings.debias, searchable.folder)
+    return searchable.space(settings.vectors, settings.debias, settings.stop)
 
 
 def _neural(architecture: str) -> Entry:
@@ -97,9 +131,9 @@ def _stereotyped(name: str) -> Entry:
 
 
 RANKERS: dict[str, Entry] = {
-    "bm25": Entry(lambda s, o: bm25(s.index(o.stop), o.k1, o.b, o.variant), Bm25Settings),
-    "qlm": Entry(lambda s, o: qlm(s.index(o.stop), o.mu), QlmSettings),
-    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop)), IndexSettings),
+    "bm25": Entry(lambda s, o: bm25(s.index(o.stop, o.stem), o.k1, o.b, o.variant), Bm25Settings),
+    "qlm": Entry(lambda s, o: qlm(s.index(o.stop, o.stem), o.mu), QlmSettings),
+    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop, o.stem)), LexicalSettings),
     "add": Entry(lambda s, o: add(s.index(o.stop), _space(s, o)), VectorSettings),
     "si": Entry(lambda s, o: si(s.index(o.stop), _space(s, o)), VectorSettings),
     "sentence": Entry(lambda s, o: sentence(s.collection, o.encoder, s.track), SentenceSettings),

@@ -1,6 +1,7 @@
 """A TREC run file as a system: `use = "run:bm25.run"`. Queries are found by their id.
 
-A run has no line for a query without results, so such a query is answered with an empty list.
+A run has no line for a query without results, so such a query is answered with an empty list. The scores decide the order, as in
+trec_eval (`portrayal.text.collections.read_run`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import read_run
 
@@ -31,7 +32,10 @@ class RunFile(BaseSystem):
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Look the queries up by id."""
         if self._lists is None:
-            self._lists = _lists(read_run(self.path))
+            try:
+                self._lists = _lists(read_run(self.path))
+            except PortrayalError as error:  # of this system alone: the others can still be asked
+                raise CallFailed(str(error)) from None
         return [Answer(json.dumps(self._lists.get(item.stimulus, [])).encode()) for item in questions]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,12 +10,18 @@ from portrayal.settings import Settings
 
 
 class IndexSettings(Settings):
-    """What every ranker over the index has: the stop list."""
+    """What every ranker over the index has: the stop list, by name or as a file."""
 
-    stop: Literal["lucene", "snowball", "none"] = "lucene"
+    stop: str = "lucene"
 
 
-class Bm25Settings(IndexSettings):
+class LexicalSettings(IndexSettings):
+    """What every ranker by words has: how they are cut to stems."""
+
+    stem: Literal["none", "porter", "english"] = "none"
+
+
+class Bm25Settings(LexicalSettings):
     """Settings of BM25."""
 
     k1: float = Field(1.2, ge=0)
@@ -23,7 +29,7 @@ class Bm25Settings(IndexSettings):
     variant: Literal["lucene", "robertson", "atire"] = "lucene"
 
 
-class QlmSettings(IndexSettings):
+class QlmSettings(LexicalSettings):
     """Settings of query likelihood."""
 
     mu: float = Field(2000.0, gt=0)
@@ -46,7 +52,7 @@ class NeuralSettings(VectorSettings):
     """Settings of the neural re-rankers."""
 
     candidates: int = Field(100, ge=2)  # how many of the first stage's results are ordered anew
-    folds: int = Field(5, ge=2)
+    folds: Annotated[int, Field(ge=2)] | Literal["robust04"] = 5  # or the folds usual on Robust04's topics
     epochs: int = Field(10, ge=1)
     seed: int = 0
 

@@ -29,7 +29,9 @@ from portrayal.systems.rankers.registry import (
     make_ranker,
     open_searchable,
 )
+from portrayal.systems.rankers.settings import IndexSettings
 from portrayal.systems.settings import SystemSettings
+from portrayal.text.tokens import stop_words
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
 
@@ -82,7 +84,9 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
         raise PortrayalError(
             f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
         )
-    check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
+    checked = check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
+    if isinstance(checked, IndexSettings):
+        stop_words(checked.stop, folder)
     path = folder / name if (folder / name).exists() else Path(name)
     mark = fingerprint(path)
     return RankerSystem(

@@ -22,7 +22,9 @@ QUOTA = (11006, 11007)  # CONN_EXCEED_HOURLY_LIMIT, CONN_EXCEED_MONTHLY_LIMIT
 
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     path = f"/v2/users/{parameters['user']}/apps/{parameters['app']}/models/{parameters['model']}/outputs"
-    body = {"inputs": [{"data": {"image": {"base64": picture.base64}}}]}
+    body: dict[str, Any] = {"inputs": [{"data": {"image": {"base64": picture.base64}}}]}
+    if (least := parameters.get("least_confidence")) is not None:
+        body["model"] = {"output_info": {"output_config": {"min_value": least}}}
     headers = {"Authorization": f"Key {environment('CLARIFAI_PAT', 'Clarifai')}"}
     return Request(parameters["endpoint"] + path, more={"json": body, "headers": headers})
 
@@ -64,6 +66,7 @@ VENDOR = Vendor(
         "app": "main",
         "model": "general-image-recognition",
     },
+    optional=("least_confidence",),
     price=0.0012,
 )
 

@@ -1,8 +1,9 @@
-"""ImageNet classes as tags: `use = "imagenet"`, with `[torch]` and weights the user installs.
+"""ImageNet classes as tags: `use = "imagenet"`.
 
 Declared for what it is: an object classifier. ImageNet's thousand classes hold hardly any word for people, so it can recognise
-places and things but names no gender; its answers are an upper bound on what a tagger without people's words would say. Parameters:
-`weights`, a TorchScript file that takes N x 3 x S x S pixels and gives N x classes; `labels`, a text file with one class a line.
+places and things but names no gender; its answers are an upper bound on what a tagger without people's words would say. Without
+parameters it is EfficientNet-Lite2 from a package, on ONNX Runtime. With `[torch]` it is a network of the user's: `weights`, a
+TorchScript file that takes N x 3 x S x S pixels and gives N x classes; `labels`, a text file with one class a line.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import CallFailed
 from portrayal.systems.settings import SystemSettings
+from portrayal.systems.taggers.efficientnet import PACKAGE, class_chances
 from portrayal.systems.taggers.pictures import PictureTagger
+from portrayal.text.lexicons import read_lexicon
 
 # Of ImageNet, as networks trained on it expect.
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -30,8 +33,8 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class Classes(Settings):
     """Which network, and how its answer becomes tags."""
 
-    weights: str
-    labels: str
+    weights: str | None = None  # the package's network without it
+    labels: str | None = None
     size: int = Field(224, ge=16)
     top: int = Field(5, ge=1)
     least: float = Field(0.0, ge=0, le=1)  # a class under this probability is no tag
@@ -43,33 +46,38 @@ class ImageNetTagger(PictureTagger):
 
     classes: Classes | None = None
     names: Sequence[str] = ()
-    weights: Path = field(default_factory=Path)
+    weights: Path | None = None  # none: the package's
     _network: Any = None
 
     def answered_version(self) -> str:
         """Return the name of the weights."""
-        return self.weights.name
+        return self.weights.name if self.weights else PACKAGE
 
     def tags_of(self, picture: Any) -> list[dict[str, Any]]:
         """Return the most probable classes of one picture, with their probabilities."""
-        import torch
-
         settings = self.classes
         if settings is None:
             raise PortrayalError("this tagger was not opened by a study.")
-        if self._network is None:
-            self._network = _load(self.weights)
-        with torch.inference_mode():
-            scores = self._network(torch.from_numpy(pixels(picture, settings.size)))[0].double()
-        if len(scores) != len(self.names):
-            raise CallFailed(f"the network has {len(scores)} classes, the labels file {len(self.names)}")
-        chances = torch.softmax(scores, 0).numpy()
+        chances = self._own(picture, settings.size) if self.weights else class_chances(picture)
+        if len(chances) != len(self.names):
+            raise CallFailed(f"the network has {len(chances)} classes, the labels file {len(self.names)}")
         best = np.argsort(-chances, kind="stable")[: settings.top]
         return [
             {"tag": self.names[at], "confidence": float(chances[at])}
             for at in best
             if chances[at] >= settings.least
         ]
+
+    def _own(self, picture: Any, size: int) -> np.ndarray:
+        """Return the chances that the user's network gives."""
+        if self._network is None:
+            self._network = _load(Path(str(self.weights)))
+        import torch
+
+        with torch.inference_mode():
+            scores = self._network(torch.from_numpy(pixels(picture, size)))[0].double()
+        found: np.ndarray = torch.softmax(scores, 0).numpy()
+        return found
 
 
 def pixels(picture: Any, size: int) -> np.ndarray:
@@ -99,6 +107,14 @@ def _load(path: Path) -> Any:
 def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
     """Open the tagger; the network is loaded when first asked."""
     classes = settings.read(Classes)
+    if (classes.weights is None) != (classes.labels is None):
+        raise PortrayalError(
+            f"system {settings.name!r} names one of weights and labels. Name both, or neither."
+        )
+    if classes.weights is None or classes.labels is None:
+        names = read_lexicon("imagenet_classes")["name"].to_list()
+        fields = settings.fields(f"imagenet:{PACKAGE}", kind="tagger")
+        return ImageNetTagger(**fields, classes=classes, names=names)
     weights, labels = folder / classes.weights, folder / classes.labels
     for path in (weights, labels):
         if not path.is_file():

@@ -16,7 +16,9 @@ from portrayal.systems.web import environment
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     login = (environment("IMAGGA_KEY", "Imagga"), environment("IMAGGA_SECRET", "Imagga"))
     files = {"image": ("image", picture.data, picture.media)}
-    return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login})
+    least = parameters.get("least_confidence")
+    asked = {} if least is None else {"params": {"threshold": least}}
+    return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login, **asked})
 
 
 def _check(body: Any) -> None:
@@ -38,6 +40,7 @@ VENDOR = Vendor(
     read=_read,
     check=_check,
     defaults={"endpoint": "https://api.imagga.com"},
+    optional=("least_confidence",),
     price=0.00113,
 )
 

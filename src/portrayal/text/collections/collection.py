@@ -25,6 +25,7 @@ class Collection:
     queries: dict[str, str] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=dict)
     graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
+    sources: Mapping[str, int] = field(default_factory=dict)  # how ids begin, and how many such are published
 
     @property
     def gains(self) -> Qrels:
@@ -53,6 +54,10 @@ class Collection:
         gains = self.gains.get(query, {})
         judged = self.qrels.get(query, {})
         return {document: gains.get(document, level) for document, level in judged.items() if level > 0}
+
+    def levels(self) -> Qrels:
+        """Return the judgments with the gain of each relevant document in place of its code."""
+        return {query: {**judged, **self.relevant(query)} for query, judged in self.qrels.items()}
 
     def judged(self) -> list[str]:
         """Return the queries that have at least one judgment, in the order of the queries."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from portrayal.errors import PortrayalError
+from portrayal.text.collections.compressed import PACKED, open_packed
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -32,7 +34,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise PortrayalError(
             f"{path} line {number} is not UTF-8. Convert the file (iconv -f latin1 -t utf-8) and try again."
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise PortrayalError(
             f"{path} is not a whole gzip file ({error}). Fetch or compress it again."
         ) from None
@@ -76,5 +78,7 @@ def plain_or_gz(path: Path) -> Path | None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    """Open for reading bytes, through gzip where the name ends in .gz."""
+    """Open for reading bytes, unpacked where the name ends in .gz, .z or .0z."""
+    if PACKED.search(path.name):
+        return open_packed(path)
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]

@@ -11,6 +11,7 @@ from portrayal.text.collections.classic import DOCUMENTS, read_classic
 from portrayal.text.collections.collection import Collection
 from portrayal.text.collections.folder import read_beir, read_folder, read_jsonl, read_texts
 from portrayal.text.collections.lines import plain_or_gz
+from portrayal.text.collections.packaged import PREFIX, read_packaged
 from portrayal.text.collections.robust04 import parts_of, read_robust04
 from portrayal.text.collections.synthetic import GENERATED, generated_collection
 
@@ -60,7 +61,8 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     Parameters
     ----------
     path
-        A folder, one `.jsonl` file, or the name of a generated collection ("toy", "synthetic", "balanced").
+        A folder, one `.jsonl` file, `ir_datasets:ID` where that package is installed, or the name of a generated collection
+        ("toy", "synthetic", "balanced").
     form
         A name in `FORMS`; by default the first form that fits the files.
 
@@ -71,6 +73,8 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     """
     if str(path) in GENERATED:
         return generated_collection(str(path))
+    if str(path).startswith(PREFIX):
+        return read_packaged(str(path))
     path = Path(path)
     if not path.exists():
         raise PortrayalError(f"no collection at {path}. Check the path; see docs/rankers.md for the forms.")
@@ -83,6 +87,11 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     collection = FORMS[chosen].read(path)
     next(collection.documents())  # an empty collection or a file that cannot be read fails at once
     return collection
+
+
+def is_path(name: str) -> bool:
+    """Whether this names files, and not a generated collection or one of ir_datasets."""
+    return name not in GENERATED and not name.startswith(PREFIX)
 
 
 def _files(path: Path) -> list[Path]:

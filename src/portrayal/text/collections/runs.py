@@ -21,6 +21,9 @@ def run_table(rows: list[tuple[str, str, int, float]]) -> pl.DataFrame:
 def read_run(path: Path | str) -> pl.DataFrame:
     """Read a TREC run file: query, Q0, document, rank, score, tag.
 
+    Scores decide, as in trec_eval, whatever the ranks say: documents come by falling score, ids descending where scores
+    are equal. A run whose scores are all one number has none, and its ranks decide.
+
     Returns
     -------
     DataFrame
@@ -29,20 +32,26 @@ def read_run(path: Path | str) -> pl.DataFrame:
     Raises
     ------
     PortrayalError
-        When a query has a rank or a document twice, a number is not one, or the file is empty.
+        When a number is not one, nothing gives the order, or the file is empty.
     """
     path = Path(path)
     form = "query Q0 document rank score tag"
     rows = [_row(fields, path) for fields in read_fields(path, 5, form)]
     if not rows:
         raise PortrayalError(f"{path} has no results. Expected lines of: {form}.")
-    run = run_table(rows)
-    for column in ("rank", "doc"):
-        _refuse_twice(run, column, path)
-    order = pl.col("query").replace_strict(
-        {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
-    )
-    return run.sort(order, "rank", maintain_order=True)
+    return _ordered(run_table(rows), path)
+
+
+def _ordered(run: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Put a run into its order: of falling score, ids descending where scores are equal; of its ranks without scores."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
+    queries = run.with_columns(place=pl.col("query").replace_strict(places, return_dtype=pl.Int64))
+    if run.height > 1 and run["score"].n_unique() == 1:
+        _refuse_same_ranks(run, path)
+        ordered = queries.sort("place", "rank", maintain_order=True)
+    else:
+        ordered = queries.sort("place", "score", "doc", descending=[False, True, True], maintain_order=True)
+    return ordered.drop("place").with_columns(rank=pl.int_range(1, pl.len() + 1).over("query"))
 
 
 def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> None:
@@ -64,7 +73,7 @@ def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> No
 def check_run(
     run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run"
 ) -> None:
-    """Refuse a run that names documents or queries the collection does not have."""
+    """Refuse a run that names documents or queries which the collection does not have."""
     for column, known in (("doc", documents), ("query", queries)):
         strange = [value for value in run[column].unique(maintain_order=True) if value not in known]
         if strange:
@@ -94,11 +103,11 @@ def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
     return query, doc, whole(rank, path, f"the rank of {doc!r} for query {query!r}"), value
 
 
-def _refuse_twice(run: pl.DataFrame, column: str, path: Path) -> None:
-    twice = run.filter(pl.struct("query", column).is_duplicated())
+def _refuse_same_ranks(run: pl.DataFrame, path: Path) -> None:
+    """Refuse a run whose order nobody can tell: one score for all, and ranks that are given twice."""
+    twice = run.filter(pl.struct("query", "rank").is_duplicated())
     if not twice.is_empty():
-        what = "rank" if column == "rank" else "document"
         raise PortrayalError(
-            f"{path}: query {twice['query'][0]!r} has {what} {twice[column][0]!r} twice. "
-            "Each result of a query has its own rank and document."
+            f"{path}: every score is {run['score'][0]:g}, and query {twice['query'][0]!r} has rank {twice['rank'][0]} "
+            "twice, so its order is not known. Give scores, or a rank to each result."
         )

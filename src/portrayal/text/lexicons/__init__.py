@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -16,9 +17,10 @@ FOLDER = Path(__file__).parent
 READ_AS = {"corageous": "courageous"}  # Table A.4 of Fabris et al. (2020)
 
 
-def lexicon_names() -> list[str]:
+@cache
+def lexicon_names() -> tuple[str, ...]:
     """Return the names of the lists that ship as tables."""
-    return sorted(path.stem for path in FOLDER.glob("*.csv"))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.csv")))
 
 
 def read_lexicon(
@@ -42,8 +44,17 @@ def read_lexicon(
     >>> read_lexicon("gender_pairs").row(0)
     ('she', 'he')
     """
-    known = lexicon_names()
-    check_name(name, known, "lexicon")
+    check_name(name, lexicon_names(), "lexicon")
     source = Path(path or FOLDER / f"{name}.csv")
-    table = read_csv(source, f"a list of the columns of {name}.csv")
+    table = _shipped(name) if path is None else _read(name, source)
     return check(table, dict.fromkeys(columns, pl.String), f"{name} {source.name}", hint)
+
+
+@cache
+def _shipped(name: str) -> pl.DataFrame:
+    """Return a list that ships: it does not change while the program runs."""
+    return _read(name, FOLDER / f"{name}.csv")
+
+
+def _read(name: str, source: Path) -> pl.DataFrame:
+    return read_csv(source, f"a list of the columns of {name}.csv")

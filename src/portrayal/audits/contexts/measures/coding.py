@@ -16,6 +16,7 @@ from portrayal.stats.agreement import cohen_kappa
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 from portrayal.tables import REVIEWS
+from portrayal.text.tag_spelling import normalise
 
 QUESTION = "cluster"
 
@@ -40,11 +41,14 @@ def decisions(reviews: pl.DataFrame | None) -> pl.DataFrame:
     if reviews is None:
         return pl.DataFrame(schema=dict(REVIEWS))
     judged = reviews.filter((pl.col("question") == QUESTION) & pl.col("judgment").is_not_null())
-    return judged.with_columns(pl.col("judgment").map_elements(_sorted, return_dtype=pl.String))
+    return judged.with_columns(
+        pl.col("item").map_elements(normalise, return_dtype=pl.String),
+        pl.col("judgment").map_elements(_sorted, return_dtype=pl.String),
+    )
 
 
 def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
-    """Return the typology with the tags all their coders agree on; a tag they differ on stays unknown."""
+    """Return the typology with what all coders of a tag agree on in place of what it said; where they differ it stays."""
     judged = decisions(reviews)
     if judged.is_empty():
         return typology
@@ -58,7 +62,9 @@ def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame
         for above, below in (_place(name, places) for name in choices[0].split(";"))
     ]
     schema = {name: typology.schema[name] for name in ("tag", "super_cluster", "sub_cluster", "source")}
-    return pl.concat([typology.select(*schema), pl.DataFrame(added, schema=schema).sort("tag")])
+    coded = pl.DataFrame(added, schema=schema).sort("tag")
+    kept = typology.select(*schema).join(coded, on="tag", how="anti", maintain_order="left")
+    return pl.concat([kept, coded])
 
 
 def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str, Any]]:

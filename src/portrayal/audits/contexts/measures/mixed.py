@@ -18,8 +18,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.congruence import FITS, FITS_NOT
+from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
-from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, levels_of
 from portrayal.stats.decision import EXPLORATORY
 from portrayal.stats.estimate import Estimate

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE
+from portrayal.audits.contexts.measures.pictures import BASELINE, SAID
+from portrayal.audits.contexts.measures.sharing import shared
 
 DIFFERENCES = "differences"  # of a row: each person's difference, for the tests that flip whole people
 
 
+@shared
 def people_of(pictures: pl.DataFrame) -> np.ndarray:
     """Return everybody in the pictures, once each, in order of name."""
     return np.unique(pictures["person"].drop_nulls().to_numpy().astype(object))
@@ -22,6 +24,7 @@ def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -
     ).astype(float)
 
 
+@shared
 def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
     """Return the place of each picture's person among the `people`."""
     names = pl.Enum(
@@ -39,6 +42,7 @@ def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray)
     return np.divide(sums, counts, out=np.full(len(people), np.nan), where=counts > 0)
 
 
+@shared
 def condition(pictures: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return the pictures of people alone (`baseline`) or in one place."""
     if name == BASELINE:
@@ -46,14 +50,16 @@ def condition(pictures: pl.DataFrame, name: str) -> pl.DataFrame:
     return pictures.filter((pl.col("role") == "composite") & (pl.col("context") == name))
 
 
+@shared
 def places_of(pictures: pl.DataFrame) -> list[str]:
     """Return the contexts people were put in, in order of code."""
     composites = pictures.filter(pl.col("role") == "composite")
     return sorted(composites["context"].drop_nulls().unique().to_list())
 
 
+@shared
 def missing_note(pictures: pl.DataFrame) -> tuple[int, str]:
-    """Return how many pictures have no usable answer, and how they break down."""
-    lost = pictures.filter((pl.col("status") != "answered") | (pl.col("tags") == 0))
+    """Return how many pictures have no answer, and how they break down."""
+    lost = pictures.filter(~SAID)
     kinds = lost["status"].value_counts(sort=True).rows()
     return lost.height, ", ".join(f"{count} {status}" for status, count in kinds)

@@ -11,46 +11,20 @@ neutral), `recognised`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.membership import Membership, membership
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.errors import PortrayalError
-from portrayal.tables import STIMULI
-from portrayal.text.typology import find, normalise
+from portrayal.tables import ANSWERED, STIMULI
 
-SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 BASELINE = "baseline"
 NEUTRAL = "neutral"
 KEYS = ("system", "stimulus", "repeat")
-
-
-@dataclass(frozen=True)
-class Membership:
-    """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
-
-    tags: pl.DataFrame  # tag (as answered), entry (as found; null when unknown)
-    clusters: tuple[str, ...]
-    contexts: tuple[str, ...]
-    member: np.ndarray  # tags x (clusters + contexts), booleans
-
-
-def membership(tags: Sequence[str], typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
-    """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
-    normal = {tag: normalise(tag) for tag in tags}
-    known = set(typology["tag"]) | set(context_tags["tag"])
-    entries = find(set(normal.values()), known)
-    columns = _members(typology, context_tags)
-    contexts = tuple(context_tags["context"].unique().sort())
-    clusters = tuple(name for name in columns if name not in contexts)
-    found = [entries.get(normal[tag]) for tag in tags]
-    member = np.array(
-        [[entry in columns[name] for name in (*clusters, *contexts)] for entry in found], dtype=bool
-    )
-    table = pl.DataFrame({"tag": list(tags), "entry": found}, schema={"tag": pl.String, "entry": pl.String})
-    return Membership(table, clusters, contexts, member.reshape(len(found), len(columns)))
+SAID = pl.col("status").is_in(ANSWERED)
 
 
 def describe_pictures(
@@ -82,12 +56,12 @@ def describe_pictures(
     )
     tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
     distinct = tagged["tag"].unique().sort()
-    lookup = membership(distinct.to_list(), typology, context_tags)
+    lookup = membership(distinct, typology, context_tags)
     rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")[
         "row"
     ].to_numpy()
     codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
-    member = np.hstack([lookup.member, lookup.tags["entry"].is_not_null().to_numpy()[:, None]])
+    member = np.hstack([lookup.member, lookup.tags["known"].to_numpy()[:, None]])
     counts = count_clusters(
         codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
     )
@@ -98,36 +72,10 @@ def describe_pictures(
     return _judge(described, lookup, genders).drop("row")
 
 
+@shared
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
-    """Keep the pictures with a usable answer: answered, with at least one tag."""
-    return pictures.filter((pl.col("status") == "answered") & (pl.col("tags") > 0))
-
-
-def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
-    """Return the tags no list holds, most frequent first: tag, rows, systems."""
-    tagged = responses.filter(pl.col("tag").is_not_null())
-    distinct = tagged["tag"].unique().sort().to_list()
-    unknown = membership(distinct, typology, context_tags).tags.filter(pl.col("entry").is_null())["tag"]
-    return (
-        tagged.filter(pl.col("tag").is_in(unknown.implode()))
-        .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
-        .group_by("tag")
-        .agg(pl.len().alias("rows"), pl.col("system").unique().sort().str.join(", ").alias("systems"))
-        .sort("rows", "tag", descending=[True, False])
-    )
-
-
-def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
-    """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
-    columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
-    for level in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
-            level, maintain_order=True
-        ):
-            columns.setdefault(str(name), set()).update(part["tag"])
-    for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
-        columns[str(name)] = set(part["tag"])
-    return columns
+    """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
+    return pictures.filter(SAID)
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
@@ -177,13 +125,15 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
     )
 
 
+@shared
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """Return the proportion of each picture's tags in each of the named clusters."""
-    return pictures.select(map(column, names)).to_numpy() / np.maximum(
-        pictures["tags"].to_numpy()[:, None], 1
-    )
+    """Return the proportion of each picture's tags in each of the named clusters; NaN where there is no tag to share out."""
+    counts = pictures.select(map(column, names)).to_numpy().astype(float)
+    tags = pictures["tags"].to_numpy()[:, None]
+    return np.divide(counts, tags, out=np.full(counts.shape, np.nan), where=tags > 0)
 
 
+@shared
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """Return the pictures of each system, in order of first appearance."""
     return {str(name): part for (name,), part in pictures.group_by("system", maintain_order=True)}

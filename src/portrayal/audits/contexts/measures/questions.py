@@ -11,18 +11,21 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.congruence import congruence, expectancy
 from portrayal.audits.contexts.measures.coverage import coverage, note_coverage
+from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.mixed import mixed
+from portrayal.audits.contexts.measures.nobody import nobody
 from portrayal.audits.contexts.measures.people import DIFFERENCES
-from portrayal.audits.contexts.measures.pictures import SUPER, column
+from portrayal.audits.contexts.measures.pictures import column
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
 from portrayal.audits.contexts.measures.rq2_recognition import recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
+from portrayal.audits.contexts.measures.sharing import sharing
 from portrayal.tables import results
 
 # What a row is about, beside its system, measure and groups.
-FACETS = ("place", "background", "inferred", "attribute", "factor", "vector", "code")
+FACETS = ("place", "background", "inferred", "attribute", "factor", "vector", "code", "of", "confidence")
 # The measures whose p-values are corrected together unless a study says otherwise. Tukey's pairs carry their own
 # correction; variants repeat the headline test.
 FAMILY = (
@@ -43,6 +46,7 @@ VECTORS: Mapping[str, Sequence[str]] = {
 LABELS: Mapping[str, Sequence[str]] = {
     "feminine": ("female", "woman", "women", "Female", "Woman", "Women", "F", "f"),
     "masculine": ("male", "man", "men", "Male", "Man", "Men", "M", "m"),
+    "nonbinary": ("nonbinary", "non-binary", "Nonbinary", "Non-binary", "NB", "nb", "genderqueer", "agender"),
 }
 
 
@@ -66,7 +70,8 @@ def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
 
 def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the Results, and each person's difference in the rows that test people together (row, unit, difference)."""
-    rows = list(_rows(pictures, design))
+    with sharing():
+        rows = list(_rows(pictures, design))
     apart = [(at, *one) for at, row in enumerate(rows) for one in row.pop(DIFFERENCES, {}).items()]
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     return (
@@ -77,7 +82,7 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
     people = pictures.filter(pl.col("person").is_not_null())
-    clusters = list(design.genders)
+    clusters = _genders(pictures, design)
     factors = [name for name in design.factors if name in pictures.columns]
     yield from chain(
         congruence(people, design.stereotypes),
@@ -88,8 +93,18 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
         attributes(people, design.gender, factors, seed=design.seed),
         expectancy(people, design.stereotypes, design.genders, design.gender),
         mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),
+        nobody(pictures, clusters, design.stereotypes),
         coverage(pictures, [*SUPER, "other"]),
     )
+
+
+def _genders(pictures: pl.DataFrame, design: Design) -> list[str]:
+    """Return the genders of people, of places or of answers; one that nobody shows, means or says gets no rows."""
+    labels = pictures[design.gender].unique().to_list() if design.gender in pictures.columns else []
+    there = {*design.stereotypes.values(), *pictures["inferred"].unique()}
+    return [
+        name for name, known in design.genders.items() if name in there or not set(known).isdisjoint(labels)
+    ]
 
 
 def _possible(vectors: Mapping[str, Sequence[str]], pictures: pl.DataFrame) -> dict[str, Sequence[str]]:

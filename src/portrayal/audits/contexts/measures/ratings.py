@@ -20,6 +20,7 @@ from portrayal.stats.intervals import wilson
 
 QUESTIONS = ("gendered", "place", "rater_gender")
 CODES = ("correct", "partial", "wrong")
+NEITHER = 5  # of ratings: neither feminine nor masculine
 
 
 def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -35,6 +36,15 @@ def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
             kept.drop_nulls("rater_gender").sort("rater_gender").group_by("rater_gender", maintain_order=True)
         ):
             yield _median(str(place), str(who), some, 0, 0)
+
+
+def rating_table(reviews: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per place and rater: place, words (their free text), code, rating, rater_gender."""
+    words = reviews.filter(pl.col("question") == "place").select("item", "reviewer", words="note")
+    wide = _wide(reviews).join(words, on=["item", "reviewer"], how="left", nulls_equal=True)
+    return wide.select(
+        "words", "rater_gender", place="item", code="place", rating="score"
+    ).select("place", "words", "code", "rating", "rater_gender").sort("place", "words", "rating")  # fmt: skip
 
 
 def _wide(reviews: pl.DataFrame) -> pl.DataFrame:

@@ -56,7 +56,7 @@ def _count(
     about: dict[str, str],
 ) -> dict[str, Any]:
     lost, why = missing
-    hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
+    hits = per_person(answered, people, answered["inferred"].to_numpy() == outcome)
     share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
     count = replace(
         share.map(lambda end: end * answered.height), value=hits.sum() if answered.height else np.nan
@@ -69,7 +69,7 @@ def _count(
 def _change(
     outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
-    hits = [per_person(part, people, (part["inferred"] == outcome).to_numpy()) for part in (after, first)]
+    hits = [per_person(part, people, part["inferred"].to_numpy() == outcome) for part in (after, first)]
     counts = [per_person(part, people, np.ones(part.height)) for part in (after, first)]
     there = (counts[0] > 0) & (counts[1] > 0)
     now, then, here, alone = (each[there] for each in (*hits, *counts))
@@ -108,7 +108,7 @@ def _of_groups(
         totals = per_person(answered, people, np.ones(answered.height))
         lost, why = missing_note(part)
         for outcome in (*genders, NEUTRAL):
-            hits = per_person(answered, people, (answered["inferred"] == outcome).to_numpy())
+            hits = per_person(answered, people, answered["inferred"].to_numpy() == outcome)
             yield clustered_share(hits, totals).row(
                 "inferred_of_group", group=group, inferred=outcome, n_missing=lost, unit="share",
                 counted="pictures", note=why, **about,

@@ -16,9 +16,9 @@ from portrayal.audits.contexts.measures.people import (
     people_of,
     per_person,
     places_of,
-    positions,
 )
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import percent
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -44,36 +44,31 @@ def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0) -
         for place in places_of(part):
             here = condition(part, place)
             answered, about = usable(here), {"system": system, "place": place}
-            given = {outcome: answered["inferred"] == outcome for outcome in (*genders, NEUTRAL)}
-            everything = pl.Series([True] * answered.height, dtype=pl.Boolean)
-            for outcome, chosen in {"any": everything, **given}.items():
-                yield _recognised(outcome, answered.filter(chosen), missing_note(here), people, about)
+            inferred = answered["inferred"].to_numpy()
+            given = {outcome: inferred == outcome for outcome in (*genders, NEUTRAL)}
+            for outcome, chosen in {"any": np.ones(answered.height, bool), **given}.items():
+                share = seen(answered, people, chosen)
+                yield _recognised(outcome, share, missing_note(here), about)
             yield from _independence(answered, people, genders, seed, about)
             yield _place_share(answered, here, people, about)
-            yield from _backgrounds(here, people, about)
+            yield from _backgrounds(here, answered, people, about)
         placed = usable(part.filter(pl.col("role") == "composite"))
         if len(places_of(part)) > 1:
             yield from _independence(placed, people, genders, seed, {"system": system})
 
 
-def seen(answered: pl.DataFrame, people: np.ndarray) -> Share:
-    """Return the share of these pictures whose place was recognised, clustered by person."""
-    hits = answered["recognised"].fill_null(False).to_numpy()
-    return clustered_share(
-        per_person(answered, people, hits), per_person(answered, people, np.ones(len(hits)))
-    )
+def seen(answered: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> Share:
+    """Return the share of the chosen pictures whose place was recognised, clustered by person."""
+    hits = answered["recognised"].fill_null(False).to_numpy() & chosen
+    return clustered_share(per_person(answered, people, hits), per_person(answered, people, chosen))
 
 
 def _recognised(
-    outcome: str,
-    chosen: pl.DataFrame,
-    missing: tuple[int, str],
-    people: np.ndarray,
-    about: dict[str, str],
+    outcome: str, share: Share, missing: tuple[int, str], about: dict[str, str]
 ) -> dict[str, Any]:
     lost, why = missing
-    note = why if chosen.height else f"NA: no picture was inferred as {outcome}"
-    return seen(chosen, people).row(
+    note = why if share.n else f"NA: no picture was inferred as {outcome}"
+    return share.row(
         "recognised", inferred=outcome, n_missing=lost, unit="share", counted="pictures", note=note, **about
     )
 
@@ -82,7 +77,7 @@ def _independence(
     answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], seed: int, about: dict[str, str]
 ) -> Rows:
     """Yield the difference between pictures with and without an inferred gender, and between each two genders."""
-    inferred = answered["inferred"]
+    inferred = answered["inferred"].to_numpy()
     sides = {A_GENDER: inferred != NEUTRAL, NO_GENDER: inferred == NEUTRAL} | {
         name: inferred == name for name in genders
     }
@@ -95,7 +90,7 @@ def _independence(
 
 
 def independence(
-    answered: pl.DataFrame, people: np.ndarray, first: pl.Series, second: pl.Series, seed: int = 0
+    answered: pl.DataFrame, people: np.ndarray, first: np.ndarray, second: np.ndarray, seed: int = 0
 ) -> Estimate:
     """Return how much more often places are recognised in the `first` pictures than in the `second`.
 
@@ -103,15 +98,12 @@ def independence(
     person stay together.
     """
     n = answered["person"].n_unique()
-    sides = answered.with_columns(first=first, second=second)
-    parts = [
-        part
-        for _, part in sides.group_by("context", maintain_order=True)
-        if part["first"].any() and part["second"].any()
-    ]
-    tested = _permuted(parts, seed)
-    reason = _why_not(bool(parts), tested)
-    shares = [[seen(part.filter(side), people) for side in ("first", "second")] for part in parts]
+    contexts = answered["context"].to_numpy()
+    places = [contexts == place for place in dict.fromkeys(contexts.tolist())]
+    both = [here for here in places if (first & here).any() and (second & here).any()]
+    tested = _permuted(answered, both, first, second, seed)
+    reason = _why_not(bool(both), tested)
+    shares = [[seen(answered, people, side & here) for side in (first, second)] for here in both]
     gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
     found = replace(gap, p=tested.p, n=n, p_floor=tested.floor)
     return replace(found, p=np.nan, decision=NOT_TESTED, reason=reason) if n and reason else found
@@ -138,29 +130,33 @@ def _why_not(both: bool, tested: Permuted) -> str:
     return "too few pictures of one kind for any difference to be found" if tested.floor >= LEVEL else ""
 
 
-def _permuted(parts: Sequence[pl.DataFrame], seed: int) -> Permuted:
-    if not parts:
+def _permuted(
+    answered: pl.DataFrame, places: Sequence[np.ndarray], first: np.ndarray, second: np.ndarray, seed: int
+) -> Permuted:
+    if not places:
         return Permuted(np.nan, 1.0)
-    sides = [[part[side].to_numpy() for side in ("first", "second")] for part in parts]
-    weights = [first / first.sum() - second / second.sum() for first, second in sides]
-    answered = pl.concat(parts)
-    columns = [
-        answered["recognised"].fill_null(False).to_numpy(),
-        np.concatenate(weights),
-        np.ones(answered.height),
-    ]
-    grid = _grid(answered, people_of(answered), np.stack(columns, axis=1).astype(float))
+    weights = np.zeros(len(first))
+    for here in places:
+        weights[here] = (first[here] / (first & here).sum()) - (second[here] / (second & here).sum())
+    used = np.any(places, axis=0)
+    columns = [answered["recognised"].fill_null(False).to_numpy(), weights, np.ones(len(weights))]
+    grid = _grid(answered, used, np.stack(columns, axis=1).astype(float)[used])
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 
 
-def _grid(answered: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _grid(answered: pl.DataFrame, used: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Values by person and picture slot (place, background, repeat), zero where a person lacks a picture."""
-    slots = (
-        answered.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy() - 1
-    )
-    grid = np.zeros((len(people), int(slots.max()) + 1, values.shape[1]))
-    grid[positions(answered, people), slots] = values
+    people, who = np.unique(answered["person"].to_numpy().astype(object)[used], return_inverse=True)
+    kinds, slots = np.unique(_slots(answered)[used], return_inverse=True)
+    grid = np.zeros((len(people), len(kinds), values.shape[1]))
+    grid[who, slots] = values
     return grid
+
+
+@shared
+def _slots(answered: pl.DataFrame) -> np.ndarray:
+    """Number the places, backgrounds and repeats of the pictures."""
+    return answered.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()
 
 
 def _place_share(
@@ -176,11 +172,14 @@ def _place_share(
     )
 
 
-def _backgrounds(here: pl.DataFrame, people: np.ndarray, about: dict[str, str]) -> Rows:
-    for (name,), part in here.sort("background").group_by("background", maintain_order=True):
-        share = seen(usable(part), people)
-        rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
+def _backgrounds(
+    here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, about: dict[str, str]
+) -> Rows:
+    shown, said = here["background"].to_numpy(), answered["background"].to_numpy()
+    rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
+    for name in here["background"].unique().sort():
+        share = seen(answered, people, said == name)
         yield share.row(
-            "recognised_background", background=name, n_missing=missing_note(part)[0], unit="share",
-            counted="pictures", note=rare if share.value < RARE else "", **about,
+            "recognised_background", background=name, n_missing=int((shown == name).sum() - (said == name).sum()),
+            unit="share", counted="pictures", note=rare if share.value < RARE else "", **about,
         )  # fmt: skip

@@ -45,19 +45,28 @@ def accuracy(
         return
     for system, part in by_system(pictures).items():
         labelled = part.filter(pl.col(gender).is_in([label for names in genders.values() for label in names]))
-        people = people_of(labelled)
+        people, present = people_of(labelled), set(labelled[gender].unique())
         for cluster, labels in genders.items():
-            depicted = [label for label in labels if label in labelled[gender]]
+            depicted = [label for label in labels if label in present]
             if depicted:
                 yield from _of_cluster(system, labelled, people, cluster, depicted, gender)
         if labelled.height:
             yield _overall(system, labelled, people, genders, gender)
 
 
-def f1(answered: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str) -> Share:
+def f1(
+    answered: pl.DataFrame,
+    people: np.ndarray,
+    cluster: str,
+    labels: Sequence[str],
+    gender: str,
+    chosen: np.ndarray | None = None,
+) -> Share:
     """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted; NaN without anybody depicted."""
-    inferred = (answered["inferred"] == cluster).to_numpy()
-    depicted = answered[gender].is_in(list(labels)).to_numpy()
+    inferred = answered["inferred"].to_numpy() == cluster
+    depicted = np.isin(answered[gender].to_numpy(), list(labels))
+    if chosen is not None:
+        inferred, depicted = inferred & chosen, depicted & chosen
     if not depicted.any():
         return Share(n=0, influence=np.zeros(len(people)))
     hits = per_person(answered, people, 2.0 * (inferred & depicted))
@@ -72,14 +81,16 @@ def _of_cluster(
     before = f1(usable(alone), people, cluster, labels, gender) if alone.height else None
     if before is not None:
         note = _nobody(before, name)
-        yield _row("gender_f1", before, note, usable(alone), alone, system=system, place=BASELINE, group=name)
+        yield _row(
+            "gender_f1", before, note, usable(alone).height, alone, system=system, place=BASELINE, group=name
+        )
     for place in places_of(part):
         about = {"system": system, "place": place, "group": name}
         here = condition(part, place)
         answered = usable(here)
-        recognised = answered.filter(pl.col("recognised").fill_null(False))
-        after = f1(recognised, people, cluster, labels, gender)
-        note = _too_few(recognised.height, answered.height) or _nobody(after, name)
+        seen = answered["recognised"].fill_null(False).to_numpy()
+        recognised, after = int(seen.sum()), f1(answered, people, cluster, labels, gender, seen)
+        note = _too_few(recognised, answered.height) or _nobody(after, name)
         yield _row("gender_f1", after, note, recognised, here, **about)
         if before is not None:
             note = note or _nobody(before, name)
@@ -100,11 +111,11 @@ def _nobody(share: Share, name: str) -> str:
 
 
 def _row(
-    measure: str, found: Estimate, note: str, scored: pl.DataFrame, shown: pl.DataFrame, **about: str
+    measure: str, found: Estimate, note: str, scored: int, shown: pl.DataFrame, **about: str
 ) -> dict[str, Any]:
     lost, why = missing_note(shown)
     return (Estimate() if note else found).row(
-        measure, n=scored.height, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about
+        measure, n=scored, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about
     )
 
 

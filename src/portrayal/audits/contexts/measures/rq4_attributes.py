@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
-from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people, levels_of
 from portrayal.report.words import number
 from portrayal.stats.decision import NOT_TESTED

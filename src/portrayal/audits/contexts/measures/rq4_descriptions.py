@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.people import (
     condition,
     people_of,
@@ -16,7 +17,8 @@ from portrayal.audits.contexts.measures.people import (
     places_of,
     positions,
 )
-from portrayal.audits.contexts.measures.pictures import BASELINE, SUPER, by_system, shares, usable
+from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import number, plural
 from portrayal.stats.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
@@ -80,6 +82,7 @@ def distances(
     return found
 
 
+@shared
 def levels_of(part: pl.DataFrame, people: np.ndarray, factors: Sequence[str]) -> dict[str, np.ndarray]:
     """Return each person's level of each factor; an empty string where it is not known."""
     known = part.filter(pl.col("person").is_not_null()).unique("person").sort("person")

@@ -56,15 +56,18 @@ class Bags:
         found = [self.column_of[word] for word in sorted(set(words)) if word in self.column_of]
         return np.array(found, dtype=np.int64)
 
-    def count(self, column: int, rows: np.ndarray) -> np.ndarray:
-        """Return how often a term occurs in each of these documents; its postings are searched, not gone over."""
-        counts = self._sorted
-        part = slice(counts.indptr[column], counts.indptr[column + 1])
-        postings, values = counts.indices[part], counts.data[part]
-        if not len(postings):
+    def count(self, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return how often each term occurs in the document beside it; postings are searched, not gone over."""
+        needed, asked = np.unique(columns, return_inverse=True)
+        part = self._sorted[:, needed]
+        if not part.nnz:
             return np.zeros(len(rows))
-        place = np.minimum(np.searchsorted(postings, rows), len(postings) - 1)
-        return np.where(postings[place] == rows, values[place], 0).astype(np.float64)
+        size = len(self.documents)
+        # Terms and then their documents ascend, so one search finds them all.
+        postings = np.repeat(np.arange(len(needed)) * size, np.diff(part.indptr)) + part.indices
+        wanted = asked * size + rows
+        place = np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)
+        return np.where(postings[place] == wanted, part.data[place], 0).astype(np.float64)
 
     @cached_property
     def _alphabetical(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,20 +23,19 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.groups import paired_t
 from portrayal.stats.intervals import clustered_mean
 
-QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
-
 
 def comparison(scored: ScoredRuns) -> PartialResult:
     """Return quality rows of every system, and of every declared pair what changed."""
     of_system = {system: _quality(scored, system) for system in scored.runs}
     judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
-    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged)]
+    names = scored.settings.quality
+    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged, names)]
     distances = []
     for base, variant in _pairs(scored):
         if base in scored.unusable or variant in scored.unusable:
             rows += [_no_change(scored, ruler, base, variant) for ruler in scored.rulers]
             continue
-        rows += _changes(base, variant, of_system)
+        rows += _changes(base, variant, of_system, names)
         table = _distances(scored, base, variant)
         rows += _distance_rows(table, base, variant, scored.seed)
         rows += [_gsr_change(scored, ruler, base, variant) for ruler in scored.rulers]
@@ -73,24 +73,28 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
 
 def _quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
     """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
-    table = quality(scored.runs[system], dict(scored.history.qrels), QUALITY)
+    table = quality(scored.runs[system], dict(scored.history.qrels), tuple(scored.settings.quality))
     return table.filter(pl.col("query").is_in(list(scored.answered[system])))
 
 
-def _quality_rows(system: str, table: pl.DataFrame, judged: int) -> list[dict[str, Any]]:
+def _quality_rows(
+    system: str, table: pl.DataFrame, judged: int, names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
     about = {"system": system, "n_missing": judged - table.height, "unit": "mean", "counted": "queries"}
-    names = QUALITY if table.height else ()
-    return [clustered_mean(table[name].to_numpy()).row(name, **about) for name in names]
+    return [clustered_mean(table[name].to_numpy()).row(name, **about) for name in names if table.height]
 
 
-def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
+def _changes(
+    base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
     both = tables[variant].join(tables[base], on="query", suffix="_base")
     about = {"system": variant, "versus": base, "unit": "mean paired difference", "counted": "queries"}
     return [
         paired_t((both[name] - both[f"{name}_base"]).to_numpy()).row(f"{name}_change", **about)
-        for name in (QUALITY if both.height > 1 else ())
+        for name in names
+        if both.height > 1
     ]
 
 

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
@@ -33,8 +34,8 @@ def without_shared(mentions: Mentions) -> dict[str, set[str]]:
     >>> without_shared({"female": ["mary", "kim"], "male": ["john", "kim"]})
     {'female': {'mary'}, 'male': {'john'}}
     """
-    everywhere = [word for words in mentions.values() for word in set(words)]
-    shared = {word for word in set(everywhere) if everywhere.count(word) > 1} if everywhere else set()
+    groups_of = Counter(word for words in mentions.values() for word in set(words))
+    shared = {word for word, groups in groups_of.items() if groups > 1}
     return {group: set(words) - shared for group, words in mentions.items()}
 
 

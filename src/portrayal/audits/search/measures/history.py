@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import polars as pl
@@ -60,6 +60,11 @@ class History:
         """A number for each query; queries of the same words, in whatever order, have the same."""
         numbers: dict[frozenset[str], int] = {}
         return [numbers.setdefault(frozenset(words), len(numbers)) for words in self.queries.values()]
+
+    @cached_property
+    def left_out(self) -> list[np.ndarray]:
+        """For each query the columns of the words that are not counted in its documents."""
+        return query_columns(self.queries.values(), self.bags, self.inflected)
 
     def relevant(self, query: str) -> dict[str, int]:
         """Return the relevant documents of a query that the collection has, best first."""
@@ -123,20 +128,42 @@ def score_many(
     history: History, systems: Mapping[Key, tuple[Lists, bool]], scores: Mapping[str, float]
 ) -> dict[Key, pl.DataFrame]:
     """Do what `score_history` does for several systems at once; the documents are gone over once."""
-    asked = list(history.queries)
-    words = [history.queries[query] for query in asked]
-    left_out = query_columns(words, history.bags, history.inflected)
+    return score_laid(lay_out(history, systems), scores)
+
+
+@dataclass(frozen=True, eq=False)
+class LaidOut(Generic[Key]):
+    """The lists of several systems one behind the other, system by system and query by query: the same for every ruler."""
+
+    history: History
+    systems: Sequence[Key]
+    rows: Sequence[np.ndarray]  # of each list, its documents by rank
+    weights: np.ndarray  # of each document of each list, that of its rank
+
+
+def lay_out(history: History, systems: Mapping[Key, tuple[Lists, bool]]) -> LaidOut[Key]:
+    """Cut each system's lists and look up their documents and the weights of their ranks."""
+    rows, weights = [], []
+    for lists, shared in systems.values():
+        for query, listed in history.cut(lists).items():
+            rows.append(history.bags.rows(listed))
+            weights.append(_weights(history, query, listed, shared))
+    return LaidOut(history, list(systems), rows, np.concatenate(weights) if weights else np.zeros(0))
+
+
+def score_laid(laid: LaidOut[Key], scores: Mapping[str, float]) -> dict[Key, pl.DataFrame]:
+    """Return the scored queries of each system, measured with these word scores."""
+    history, count = laid.history, len(laid.systems)
     by_column = np.array([scores.get(word, np.nan) for word in history.bags.words], dtype=np.float64)
-    cut = {name: history.cut(lists) for name, (lists, _) in systems.items()}
-    rows = [history.bags.rows(cut[name][query]) for name in systems for query in asked]
-    documents = document_scores(rows, left_out * len(systems), history.bags, by_column)
-    of_query = query_scores(words, scores)
-    tables = {}
-    for place, (name, (_, shared)) in enumerate(systems.items()):
-        part = documents[place * len(asked) : (place + 1) * len(asked)]
-        weights = [_weights(history, query, cut[name][query], shared) for query in asked]
-        tables[name] = _table(history, of_query, part, weights)
-    return tables
+    documents = document_scores(laid.rows, history.left_out * count, history.bags, by_column)
+    sizes = np.array([len(rows) for rows in laid.rows], dtype=np.int64)
+    of_lists = list_scores(documents, laid.weights, sizes)
+    unscored = np.bincount(np.repeat(np.arange(len(sizes)), sizes), np.isnan(documents), len(sizes))
+    of_query, shape = query_scores(history.queries.values(), scores), (count, len(history.queries))
+    parts = (numbers.reshape(shape) for numbers in (of_lists, sizes, unscored.astype(np.int64)))
+    return {
+        name: _table(history, of_query, *columns) for name, *columns in zip(laid.systems, *parts, strict=True)
+    }
 
 
 def _weights(history: History, query: str, listed: Sequence[str], shared: bool) -> np.ndarray:
@@ -147,31 +174,18 @@ def _weights(history: History, query: str, listed: Sequence[str], shared: bool) 
 
 
 def _table(
-    history: History, of_query: np.ndarray, documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+    history: History, of_query: np.ndarray, of_list: np.ndarray, sizes: np.ndarray, unscored: np.ndarray
 ) -> pl.DataFrame:
-    of_list = list_scores(documents, weights)
-    unscored = [int(np.sum(np.isnan(scores))) for scores in documents]
-    columns = (
-        history.queries,
-        history.units,
-        of_query,
-        of_list,
-        map(len, documents),
-        unscored,
-        _reasons(of_query, of_list, documents),
-    )
-    frame = pl.DataFrame([list(column) for column in columns], schema=SCORES)
+    reasons = _reasons(of_query, of_list, sizes)
+    columns = (list(history.queries), history.units, of_query, of_list, sizes, unscored, reasons)
+    frame = pl.DataFrame(list(columns), schema=SCORES)
     return frame.with_columns(pl.col("query_score", "list_score").fill_nan(None))
 
 
-def _reasons(of_query: np.ndarray, of_list: np.ndarray, documents: Iterable[np.ndarray]) -> list[str]:
+def _reasons(of_query: np.ndarray, of_list: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Say why a query cannot be used; nothing when it can."""
-    reasons = []
-    for query, listed, scores in zip(of_query, of_list, documents, strict=True):
-        if np.isnan(query):
-            reasons.append("no word of the query has a vector")
-        elif not len(scores):
-            reasons.append("no result")
-        else:
-            reasons.append("no scored word in the documents" if np.isnan(listed) else "")
-    return reasons
+    return np.select(
+        [np.isnan(of_query), sizes == 0, np.isnan(of_list)],
+        ["no word of the query has a vector", "no result", "no scored word in the documents"],
+        "",
+    )

@@ -13,6 +13,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,7 +38,15 @@ def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
     [1.0, 0.6309, 0.5]
     """
     check_name(discount, DISCOUNTS, "rank discount")
-    return DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
+    return _rank_weights(length, discount)
+
+
+@lru_cache(maxsize=1024)
+def _rank_weights(length: int, discount: str) -> np.ndarray:
+    """Return the weights, to be read only: lists are of few lengths, and every list asks."""
+    weights = DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
+    weights.flags.writeable = False
+    return weights
 
 
 def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.ndarray:
@@ -78,8 +87,8 @@ def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool 
 
 def document_scores(
     lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], bags: Bags, scores: np.ndarray
-) -> list[np.ndarray]:
-    """Return g_q(d) for every document of every list; NaN where nothing scored is left of a document.
+) -> np.ndarray:
+    """Return g_q(d) for every document of every list, list by list; NaN where nothing scored is left of a document.
 
     Parameters
     ----------
@@ -92,35 +101,35 @@ def document_scores(
     scores
         The score of each term by column, NaN where it has none.
     """
+    if not sum(map(len, lists)):
+        return np.zeros(0)
     known = ~np.isnan(scores)
     weights = np.column_stack([np.where(known, scores, 0.0), known.astype(np.float64)])
-    totals = bags.times(weights)
-    return [
-        _one_query(rows, columns, totals, bags, weights)
-        for rows, columns in zip(lists, left_out, strict=True)
-    ]
-
-
-def list_scores(documents: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> np.ndarray:
-    """Return g_q(L) of Equation 2 per query: the weighted mean of its documents' scores.
-
-    A document without a score is left out and the other weights are scaled up; a list without any is NaN.
-    """
-    means = []
-    for scores, weight in zip(documents, weights, strict=True):
-        usable = ~np.isnan(scores)
-        total = weight[usable].sum()
-        means.append(weight[usable] @ scores[usable] / total if total > 0 else np.nan)
-    return np.array(means, dtype=np.float64)
-
-
-def _one_query(
-    rows: np.ndarray, columns: np.ndarray, totals: np.ndarray, bags: Bags, weights: np.ndarray
-) -> np.ndarray:
-    """Subtract the query's own words from its documents' totals, then divide."""
-    left = totals[rows]
-    for column in columns:
-        left = left - bags.count(column, rows)[:, None] * weights[column]
+    every, sizes = np.concatenate(lists), [len(rows) for rows in lists]
+    left = bags.times(weights)[every]
+    places = np.repeat(np.arange(len(every)), np.repeat([len(columns) for columns in left_out], sizes))
+    columns = np.concatenate([np.tile(part, size) for part, size in zip(left_out, sizes, strict=True)])
+    counts = bags.count(columns, every[places])
+    np.subtract.at(left, places, counts[:, None] * weights[columns])  # one by one, in the order of the words
     # A count below one half is a zero: counts are whole numbers carried as floats.
     some = left[:, 1] > 0.5
     return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)
+
+
+def list_scores(documents: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return g_q(L) of Equation 2 for each list: the weighted mean of its documents' scores.
+
+    A document without a score is left out and the other weights are scaled up; a list without any is NaN.
+
+    Parameters
+    ----------
+    documents, weights
+        The score of every document and the weight of its rank, list by list.
+    sizes
+        How many documents each list has.
+    """
+    usable = ~np.isnan(documents)
+    place = np.repeat(np.arange(len(sizes)), sizes)[usable]
+    sums = np.bincount(place, weights[usable] * documents[usable], len(sizes))
+    totals = np.bincount(place, weights[usable], len(sizes))
+    return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), np.nan)

@@ -33,9 +33,9 @@ def mentioned(scored: ScoredRuns) -> PartialResult:
     groups = document_groups(
         count_mentions(scored.history.bags, {name: scored.mentions[name] for name in _groups(scored)})
     )
-    rows, bars = [], []
+    rows, bars, terms = [], [], count_mentions(scored.history.bags, _arab_words(scored))
     for system in scored.runs:
-        rows += _exposure_rows(scored, system, groups) + _arab_rows(scored, system)
+        rows += _exposure_rows(scored, system, groups) + _arab_rows(scored, system, terms)
         if scored.judged:
             outcomes = _outcomes(scored, system, groups)
             rows += _outcome_rows(scored, system, outcomes)
@@ -147,10 +147,8 @@ def _shares(scored: ScoredRuns, system: str, groups: np.ndarray, count: int) -> 
     return np.column_stack([table, table[:, 0] - table[:, 1]])
 
 
-def _arab_rows(scored: ScoredRuns, system: str) -> list[dict[str, Any]]:
-    """Return ARaB with its own 64 words (gender), else with the study's mentions."""
-    words = _arab_words(scored)
-    counts = count_mentions(scored.history.bags, words)
+def _arab_rows(scored: ScoredRuns, system: str, counts: np.ndarray) -> list[dict[str, Any]]:
+    """Return ARaB, given how often each document has the words of each pole."""
     listed = [counts[scored.history.bags.rows(docs)] for docs in scored.cut(system).values()]
     rows = []
     for magnitude in MAGNITUDES:
@@ -164,6 +162,7 @@ def _arab_rows(scored: ScoredRuns, system: str) -> list[dict[str, Any]]:
 
 
 def _arab_words(scored: ScoredRuns) -> dict[str, Any]:
+    """Return ARaB's own 64 words (gender), else the study's mentions."""
     if not scored.settings.about_gender or scored.settings.mentions is not None:
         return {pole: scored.mentions[pole] for pole in scored.settings.poles}
     table = read_lexicon("arab_terms")

@@ -1,7 +1,8 @@
 """How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
 
-Documents are ordered by score, whatever their rank column says; equal scores by document id, descending.
-Documents nobody judged are not relevant. The gain of nDCG is the relevance level itself, negative levels gain 0.
+Documents are ordered by rank. Of a run file `read_run` has made the ranks from its scores, as trec_eval does; other answers are
+ranked as they were answered, for quality as for GSR. Documents nobody judged are not relevant. The gain of nDCG is the
+relevance level itself, negative levels gain 0.
 
 References
 ----------
@@ -20,8 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.groups import paired_t
-from portrayal.tables import check, finite
+from portrayal.tables import check
 
 Array = NDArray[np.float64]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
@@ -58,11 +58,12 @@ def quality(
     Parameters
     ----------
     run
-        A table with columns `query`, `doc` and `score`.
+        A table with columns `query`, `doc` and `rank`.
     qrels
         Query to document to relevance.
     measures
-        trec_eval's names: `map`, `ndcg`, `P_k`, `ndcg_cut_k` for any k.
+        trec_eval's names (`map`, `ndcg`, `P_k`, `ndcg_cut_k`, `recall_k`, `recip_rank`) or ir_measures' (`AP`, `nDCG`, `P@k`,
+        `nDCG@k`, `R@k`, `RR`, `P(rel=2)@k`), for any k.
     level
         From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
     complete
@@ -77,9 +78,9 @@ def quality(
         Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left
         out.
     """
-    functions = {name: _function(name) for name in measures}
-    frame = check(run, {"query": pl.String, "doc": pl.String, "score": pl.Float64}, "run")
-    ranked = frame.sort("score", "doc", descending=True).group_by("query", maintain_order=True).agg("doc")
+    functions = {name: measure_named(name) for name in measures}
+    frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
+    ranked = frame.sort("rank").group_by("query", maintain_order=True).agg("doc")
     lists = dict(ranked.iter_rows())
     rows = []
     for query, judged in qrels.items():
@@ -101,49 +102,48 @@ def mean_quality(run: Any, qrels: Mapping[str, Mapping[str, int]], **settings: A
     }
 
 
-def _function(name: str) -> Callable[..., float]:
-    match = re.fullmatch(r"(map|ndcg|P_|ndcg_cut_)([1-9]\d*)?", name)
-    if match is None or name.endswith("_") or (match[2] and match[1] in ("map", "ndcg")):
-        raise PortrayalError(f"no measure {name!r}. Expected map, ndcg, P_k or ndcg_cut_k, such as P_10.")
-    if match[1] == "map":
-        return average_precision
-    if match[1] == "P_":
-        return partial(precision_at, cut=int(match[2]))
-    return partial(ndcg, cut=int(match[2]) if match[2] else None)
+def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
+    """Return 1 over the rank of the first relevant document; 0 where none is found."""
+    found = np.flatnonzero(gains[:cut] >= level)
+    return 1.0 / (int(found[0]) + 1) if len(found) else 0.0
+
+
+def recall_at(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
+    """Return the share of the relevant documents that are among the first `cut`."""
+    total = int((ideal >= level).sum())
+    return float((gains[:cut] >= level).sum() / total) if total else 0.0
+
+
+def measure_named(name: str) -> Callable[..., float]:
+    """Return the measure of this name, trec_eval's (`map`, `P_10`) or ir_measures' (`AP`, `P@10`, `nDCG@20`, `AP(rel=2)`)."""
+    match = TREC_EVAL.fullmatch(name) or IR_MEASURES.fullmatch(name)
+    found = match.groupdict() if match else {}
+    stem, rel, cut = (found.get(part) or "" for part in ("stem", "rel", "cut"))
+    if not stem or (stem in CUT and not cut) or (stem in WHOLE and cut):
+        raise PortrayalError(
+            f"no measure {name!r}. Expected a name of trec_eval's (map, ndcg, ndcg_cut_k, P_k, recall_k, recip_rank) or of "
+            "ir_measures' (AP, nDCG, nDCG@k, P@k, R@k, RR), such as P@10."
+        )
+    chosen = partial(NAMED[stem], cut=int(cut)) if cut else NAMED[stem]
+    return _of_level(chosen, int(rel)) if rel else chosen
+
+
+def _of_level(function: Callable[..., float], own: int) -> Callable[..., float]:
+    """Fix the relevance level of a measure, whatever the others use."""
+    return lambda gains, ideal, level=1: function(gains, ideal, own)
+
+
+TREC_EVAL = re.compile(r"(?P<stem>map|ndcg_cut|ndcg|P|recall|recip_rank)(_(?P<cut>[1-9]\d*))?")
+IR_MEASURES = re.compile(r"(?P<stem>AP|nDCG|P|R|RR)(\(rel=(?P<rel>[1-9]\d*)\))?(@(?P<cut>[1-9]\d*))?")
+NAMED: dict[str, Callable[..., float]] = {
+    "map": average_precision, "AP": average_precision, "ndcg": ndcg, "ndcg_cut": ndcg, "nDCG": ndcg,
+    "P": precision_at, "recall": recall_at, "R": recall_at, "recip_rank": reciprocal_rank, "RR": reciprocal_rank,
+}  # fmt: skip
+CUT, WHOLE = (
+    ("ndcg_cut", "P", "recall", "R"),
+    ("map", "AP", "ndcg", "recip_rank"),
+)  # that need a cut, or take none
 
 
 def _discounted(gains: Array) -> float:
     return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())
-
-
-def compare_quality(
-    before: pl.DataFrame, after: pl.DataFrame, measures: tuple[str, ...] = ("map", "ndcg_cut_100", "P_10")
-) -> pl.DataFrame:
-    """Compare two variants of a ranker query by query, as in Table 3 of the paper.
-
-    Parameters
-    ----------
-    before, after
-        What `quality` gave for each.
-    measures
-        Which of their columns to compare.
-
-    Returns
-    -------
-    DataFrame
-        One row per measure: `measure`, `before`, `after`, `difference` (after minus before), `change_percent`, `low`
-        and `high` (95%), two-sided `p` of the paired t-test, `n` queries in both, `n_missing` in only one.
-    """
-    both = before.join(after, on="query", suffix="_after")
-    if both.is_empty():
-        raise PortrayalError("the two runs have no query in common. Compare variants on the same queries.")
-    missing = len(before) + len(after) - 2 * len(both)
-    rows = []
-    for name in measures:
-        first, second = both[name].to_numpy(), both[f"{name}_after"].to_numpy()
-        found, mean = paired_t(second - first), float(first.mean())
-        means = {"measure": name, "before": mean, "after": float(second.mean()), "difference": found.value}
-        percent = {"change_percent": 100 * found.value / mean if mean else None}
-        tested = {column: finite(getattr(found, column)) for column in ("low", "high", "p", "n")}
-        rows.append({**means, **percent, **tested, "n_missing": missing})
-    return pl.DataFrame(rows, infer_schema_length=None)

@@ -39,7 +39,8 @@ def _gsr_row(
     scored: ScoredRuns, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame
 ) -> dict[str, Any]:
     """Return a system's own slope: it is tested only where there is no perfect system to be compared with."""
-    row = slope.row("gsr", system=system, ruler=ruler.name, note=_notes(slope, table))
+    note = _joined(_notes(slope, table), scored.notes.get(system, ""))
+    row = slope.row("gsr", system=system, ruler=ruler.name, note=note)
     tested = system in scored.systems and not scored.judged
     return row if tested else {**row, "family": EXPLORATORY}
 
@@ -67,8 +68,9 @@ def _against(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, An
     about = {"system": system, "ruler": ruler.name, "versus": PERFECT, "counted": "queries"}
     n, missing = found.difference.n, found.difference.n_missing
     ratio = Estimate(found.ratio, found.low, found.high, n=n, n_missing=missing, null=1.0, note=found.note)
+    note = _joined(found.difference.note, scored.notes[system])
     return [
-        found.difference.row("gsr_difference", **about),
+        found.difference.row("gsr_difference", **about, note=note),
         ratio.row("gsr_ratio", unit="ratio of slopes", **about),
     ]
 
@@ -88,7 +90,11 @@ def _notes(slope: Slope, table: pl.DataFrame) -> str:
     """Add to the slope's note how many documents could not be scored."""
     unscored = int(table["unscored"].sum())
     documents = f"{unscored} listed documents have no scored word and are left out" if unscored else ""
-    return "; ".join(part for part in (slope.note, documents) if part)
+    return _joined(slope.note, documents)
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
 
 
 def _queries(scored: ScoredRuns) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import polars as pl
 
 from portrayal.audits.search.measures.history import (
     History,
+    lay_out,
     lists_of,
     random_lists,
-    score_many,
+    score_laid,
 )
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
@@ -29,10 +31,9 @@ REFERENCES = (PERFECT, RANDOM)
 INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
 
-REPEATED = {
-    "rank": "its list for query {query!r} has rank {value} twice, so its order is not known",
-    "doc": "its list for query {query!r} names document {value!r} twice",
-}
+SAME_RANK = "its list for query {!r} has rank {} twice, so its order is not known"
+STRANGE = "its list for query {!r} names document {!r}, which the collection does not have"
+REPEATED = "{} of its lists name a document twice (first: {!r} for query {!r}); the first place counts"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class ScoredRuns:
     mentions: Mapping[str, set[str]]
     rulers: Mapping[str, Ruler]
     unusable: Mapping[str, str]  # systems whose lists cannot be read as rankings, with the reason
-    systems: list[str]  # the others, as the study names them
+    notes: Mapping[str, str]  # of the others, what had to be mended in their lists
+    systems: list[str]  # these others, as the study names them
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
     # The queries a system answered; an empty list is an answer, a failure is none.
     answered: Mapping[str, frozenset[str]]
@@ -89,27 +91,46 @@ class ScoredRuns:
 
     def cut(self, system: str) -> dict[str, list[str]]:
         """Return a system's lists, or the perfect system's, cut at K."""
-        lists = perfect_lists(self.history) if system == PERFECT else lists_of(self.runs[system])
-        return self.history.cut(lists)
+        return self._cuts[system]
+
+    @cached_property
+    def _cuts(self) -> dict[str, dict[str, list[str]]]:
+        lists = {PERFECT: perfect_lists(self.history)} | {
+            name: lists_of(run) for name, run in self.runs.items()
+        }
+        return {name: self.history.cut(found) for name, found in lists.items()}
 
 
 def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
     """Score the answers of every system with every set of measuring vectors."""
     history: History = evidence.inputs["history"]
     answers = _runs(evidence.responses)
-    unusable = _unusable(answers, history)
-    runs = {key: run for key, run in answers.items() if key[0] not in unusable}
+    faults = {system: _fault(run, history) for (system, _), run in answers.items()}
+    unusable = {system: fault for system, fault in faults.items() if fault}
+    runs = {key: _once(run) for key, run in answers.items() if key[0] not in unusable}
     systems = list(dict.fromkeys(name for name, _ in runs))
     rulers = {
         name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
-    tables = {name: _scored(history, runs, ruler, evidence.seed) for name, ruler in rulers.items()}
+    tables = _scored(history, runs, rulers, evidence.seed)
     first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
     answered = {name: _answered(evidence.responses, name) for name in first}
+    notes = {name: _repeated(run for key, run in answers.items() if key[0] == name) for name in systems}
     return ScoredRuns(
-        settings, history, texts, mentions, rulers, unusable, systems, first, answered, tables, evidence.seed
+        settings,
+        history,
+        texts,
+        mentions,
+        rulers,
+        unusable,
+        notes,
+        systems,
+        first,
+        answered,
+        tables,
+        evidence.seed,
     )
 
 
@@ -148,23 +169,29 @@ def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     return runs
 
 
-def _unusable(runs: Mapping[tuple[str, int], pl.DataFrame], history: History) -> dict[str, str]:
-    """Return the systems that gave a list which is no ranking of the collection's documents, with the reason."""
-    faults = {system: _fault(run, history) for (system, _), run in runs.items()}
-    return {system: fault for system, fault in faults.items() if fault}
-
-
 def _fault(run: pl.DataFrame, history: History) -> str:
     """Say what keeps a run from being read as rankings; nothing when it can be."""
-    for column, says in REPEATED.items():
-        twice = run.filter(pl.struct("query", column).is_duplicated())
-        if not twice.is_empty():
-            return says.format(query=twice["query"][0], value=twice[column][0])
+    twice = run.filter(pl.struct("query", "rank").is_duplicated())
+    if not twice.is_empty():
+        return SAME_RANK.format(*twice.select("query", "rank").row(0))
     strange = run.filter(~pl.col("doc").is_in(list(history.bags.documents)))
-    if not strange.is_empty():
-        query, doc = strange.select("query", "doc").row(0)
-        return f"its list for query {query!r} names document {doc!r}, which the collection does not have"
-    return ""
+    return STRANGE.format(*strange.select("query", "doc").row(0)) if not strange.is_empty() else ""
+
+
+def _once(run: pl.DataFrame) -> pl.DataFrame:
+    """Return a run with each document of a list at its first place; those below move up when the list is cut."""
+    return run.sort("query", "rank", maintain_order=True).unique(
+        ["query", "doc"], keep="first", maintain_order=True
+    )
+
+
+def _repeated(runs: Iterable[pl.DataFrame]) -> str:
+    """Say how many lists of a system name a document twice; nothing when none does."""
+    twice = pl.concat([run.filter(pl.struct("query", "doc").is_duplicated()) for run in runs])
+    if twice.is_empty():
+        return ""
+    query, doc = twice.select("query", "doc").row(0)
+    return REPEATED.format(twice["query"].n_unique(), doc, query)
 
 
 def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
@@ -174,9 +201,9 @@ def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
 
 
 def _scored(
-    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], ruler: Ruler, seed: int
-) -> dict[str, pl.DataFrame]:
-    """Score all lists at once; a query's list score is the mean over repeats."""
+    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], rulers: Mapping[str, Ruler], seed: int
+) -> dict[str, dict[str, pl.DataFrame]]:
+    """Score all lists with every ruler; a query's list score is the mean over repeats."""
     lists: dict[tuple[str, int], tuple[Any, bool]] = {
         key: (lists_of(run), False) for key, run in runs.items()
     }
@@ -184,8 +211,14 @@ def _scored(
         (PERFECT, 0): (perfect_lists(history), True),
         (RANDOM, 0): (random_lists(history, seed), False),
     }
+    laid = lay_out(history, lists)
+    return {name: _merged(score_laid(laid, ruler.scores)) for name, ruler in rulers.items()}
+
+
+def _merged(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
-    for (name, _), table in score_many(history, lists, ruler.scores).items():
+    for (name, _), table in tables.items():
         merged.setdefault(name, []).append(table)
     return {name: _mean(parts) for name, parts in merged.items()}
 

@@ -1,0 +1,84 @@
+"""How sure a service is of its tags: which are counted, and whether a finding hangs on those it is less sure of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from portrayal.report.words import percent
+from portrayal.stats.decision import EXPLORATORY
+from portrayal.stats.multiplicity import LEVEL
+
+VARIANT = "with_confidence"
+Results = Callable[[pl.DataFrame], pl.DataFrame]  # of responses
+
+
+def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
+    """Return the responses without the tags whose confidence is under `least`; one without any tag left is an answer still.
+
+    Parameters
+    ----------
+    responses
+        Tagger responses. Confidences that go beyond 1 are percent. A tag without a confidence is kept.
+    least
+        Between 0 and 1.
+    """
+    if least <= 0 or responses["confidence"].null_count() == responses.height:
+        return responses
+    scale = pl.when(pl.col("confidence").max().over("system") > 1).then(100.0).otherwise(1.0)
+    sure = (pl.col("confidence") / scale >= least).fill_null(True)
+    return responses.with_columns(tag=pl.when(sure).then("tag"))
+
+
+def at_thresholds(
+    found: pl.DataFrame,
+    responses: pl.DataFrame,
+    thresholds: Sequence[float],
+    family: Sequence[str],
+    measured: Results,
+) -> pl.DataFrame:
+    """Return `with_confidence` rows: each test with p at most .05 again, with the surer tags alone.
+
+    Parameters
+    ----------
+    found
+        The Results of all tags that are counted.
+    responses
+        What was answered.
+    thresholds
+        Least confidences, each between 0 and 1.
+    family
+        The measures that can be found.
+    measured
+        The Results of other responses to the same stimuli.
+    """
+    unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
+    wanted = found.filter(
+        pl.col("measure").is_in(family), pl.col("p") <= LEVEL, pl.col("system").is_in(unsure.implode())
+    )
+    mine = responses.filter(pl.col("system").is_in(wanted["system"].unique().implode()))
+    again = [_again(wanted, measured(confident(mine, least)), least) for least in thresholds if wanted.height]
+    return pl.concat(again) if again else found.clear()
+
+
+def _again(wanted: pl.DataFrame, found: pl.DataFrame, least: float) -> pl.DataFrame:
+    """Return the rows of the same tests, told apart by their threshold."""
+    keys = [
+        "system",
+        "measure",
+        "group",
+        "versus",
+        "place",
+        "background",
+        "inferred",
+        "attribute",
+        "factor",
+        "vector",
+    ]
+    rows = found.join(wanted.select(keys), on=keys, how="semi", nulls_equal=True, maintain_order="left")
+    empty = {name: pl.lit(None, found.schema[name]) for name in ("p", "p_floor", "decision", "reason")}
+    return rows.with_columns(
+        **empty, of="measure", measure=pl.lit(VARIANT), confidence=pl.lit(f"at least {percent(least)}"),
+        family=pl.lit(EXPLORATORY),
+    ).select(found.columns)  # fmt: skip

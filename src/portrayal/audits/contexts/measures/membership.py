@@ -1,0 +1,118 @@
+"""Which clusters and places a tag belongs to: every distinct tag is looked up once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import polars as pl
+
+from portrayal.text.tag_spelling import normalise
+from portrayal.text.typology import clusters_of, read_tags
+
+SUPER = ("demographics", "concrete", "abstract")  # the headline vector
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
+
+    tags: (
+        pl.DataFrame
+    )  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
+    clusters: tuple[str, ...]
+    contexts: tuple[str, ...]
+    member: np.ndarray  # tags x (clusters + contexts), booleans
+
+
+class _Lists:
+    """The typology and the places' dictionaries; equal only to the same two tables, so that they are prepared once."""
+
+    def __init__(self, typology: pl.DataFrame, context_tags: pl.DataFrame) -> None:
+        self.typology, self.context_tags = typology, context_tags
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Lists)
+            and self.typology is other.typology
+            and self.context_tags is other.context_tags
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.typology), id(self.context_tags)))
+
+
+@lru_cache(maxsize=4)
+def _prepared(lists: _Lists) -> tuple[dict[str, frozenset[str]], frozenset[str], dict[str, set[str]]]:
+    """Return the clusters of every entry, the places' words, and what is in every column."""
+    columns = _members(lists.typology, lists.context_tags)
+    return clusters_of(lists.typology), frozenset(lists.context_tags["tag"]), columns
+
+
+def membership(
+    tags: Sequence[str] | pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame
+) -> Membership:
+    """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
+    normal = {tag: normalise(tag) for tag in tags}
+    known, of_places, columns = _prepared(_Lists(typology, context_tags))
+    read = read_tags(set(normal.values()), known, of_places)
+    contexts = tuple(context_tags["context"].unique().sort())
+    clusters = tuple(name for name in columns if name not in contexts)
+    entries = [read.get(normal[tag], ()) for tag in tags]
+    wanted = [columns[name] for name in (*clusters, *contexts)]
+    member = np.array([[not inside.isdisjoint(entry) for inside in wanted] for entry in entries], dtype=bool)
+    table = pl.DataFrame(
+        {
+            "tag": list(tags),
+            "known": [bool(entry) for entry in entries],
+            "placed": [any(one in known for one in entry) for entry in entries],
+        },
+        schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
+    )
+    return Membership(table, clusters, contexts, member.reshape(len(entries), len(columns)))
+
+
+def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
+    """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
+    tagged = responses.filter(pl.col("tag").is_not_null())
+    unknown = membership(tagged["tag"].unique().sort(), typology, context_tags).tags.filter(
+        ~pl.col("placed")
+    )["tag"]
+    return (
+        tagged.filter(pl.col("tag").is_in(unknown.implode()))
+        .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
+        .group_by("tag")
+        .agg(pl.len().alias("rows"), pl.col("system").unique().sort().str.join(", ").alias("systems"))
+        .sort("rows", "tag", descending=[True, False])
+    )
+
+
+def coverage_by_system(
+    responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame
+) -> pl.DataFrame:
+    """Return how much of each system's tags is read: system, uses, of_uses (share), distinct, of_distinct (share)."""
+    tagged = responses.select("system", "tag").drop_nulls("tag")
+    known = membership(tagged["tag"].unique().sort(), typology, context_tags).tags.select("tag", "known")
+    seen = tagged.join(known, on="tag", maintain_order="left")
+    uses = seen.group_by("system", maintain_order=True).agg(uses=pl.len(), of_uses=pl.col("known").mean())
+    distinct = seen.unique(["system", "tag"]).group_by("system")
+    return uses.join(
+        distinct.agg(distinct=pl.len(), of_distinct=pl.col("known").mean()),
+        on="system",
+        maintain_order="left",
+    )
+
+
+def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
+    """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
+    columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
+    for level in ("super_cluster", "sub_cluster"):
+        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
+            level, maintain_order=True
+        ):
+            columns.setdefault(str(name), set()).update(part["tag"])
+    for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
+        columns[str(name)] = set(part["tag"])
+    return columns
