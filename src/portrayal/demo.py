@@ -9,7 +9,7 @@ from portrayal import flow
 from portrayal.parts.find import require_parts
 from portrayal.record.progress import track
 from portrayal.runs.measured import read_measured
-from portrayal.runs.registry import AUDITS, get_audit
+from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study_file import read_study
 
@@ -40,7 +40,7 @@ def run_demo(
     quiet
         Show no progress bar.
     studies
-        Study files; by default those that ship with the package, one or more of every audit.
+        Study files; by default those that ship with the package, one or more of every audit and experiment.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def run_demo(
     out = Path(out)
     if studies is None:
         require_parts("the demonstration", *NEEDS)
-        studies = [study for stem in AUDITS for study in get_audit(stem).demo]
+        studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)
     lines = [f"The report is at {page}", "Three main findings:"]

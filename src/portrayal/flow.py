@@ -23,7 +23,7 @@ from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
 from portrayal.runs import calibration
-from portrayal.runs.asking import ask, write_questions
+from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.audit import Audit, Evidence, Finding, Measured
 from portrayal.runs.inputs import read_inputs, write_inputs
 from portrayal.runs.manifest import write_manifest
@@ -328,6 +328,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
         find_unreadable(ledger)
     for state in wanted:
         ledger.ask_again(state)
+    ask_repeatable_again(ledger, work)
 
 
 def _ask(ledger: Ledger, work: Work, quiet: bool) -> Recorder:
