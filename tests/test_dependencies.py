@@ -25,6 +25,7 @@ IMPORTED_AS = {
     "vl-convert-python": "vl_convert",
     "dlib-bin": "dlib",
     "scikit-learn": "sklearn",
+    "open_clip_torch": "open_clip",
 }
 TOOLS = {"test"}  # used by those who change the code
 AHEAD = {"review"}  # declared for the review app, before there is one

@@ -246,18 +246,9 @@ def gsr(
     """Print the gender stereotype reinforcement of a run as one JSON object."""
     import json
 
-    found = portrayal.gsr_of_run(
-        collection,
-        run,
-        vectors,
-        cutoff,
-        discount,
-        seed,
-        stop or "snowball",
-        direction,
-        inflected,
-        quality or (),
-    )
+    chosen = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
+    further = {"inflected": inflected, "quality": quality or []}
+    found = portrayal.gsr_of_run(collection, run, vectors, seed, **chosen, **further)
     _answer(json.dumps(found))
 
 

@@ -11,7 +11,7 @@ from portrayal.edges.writing import make_inside
 from portrayal.parts.find import require_parts
 from portrayal.record.progress import track
 from portrayal.runs.measured import read_measured
-from portrayal.runs.registry import AUDITS, get_audit
+from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study_file import read_study
 
@@ -42,7 +42,7 @@ def run_demo(
     quiet
         Show no progress bar.
     studies
-        Study files; by default those that ship with the package, one or more of every audit.
+        Study files; by default those that ship with the package, one or more of every audit and experiment.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def run_demo(
     claim(out, "report")  # first: a folder of the user's is refused before anything else is looked at
     if studies is None:
         require_parts("the demonstration", *NEEDS)
-        studies = [study for stem in AUDITS for study in get_audit(stem).demo]
+        studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     make_inside(out / "runs")
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)

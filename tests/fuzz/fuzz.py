@@ -14,6 +14,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -71,8 +72,7 @@ def fuzz(names: list[str], first: int, cases: int, seconds: float) -> tuple[int,
 
 
 def _with_atheris(name: str) -> None:
-    import atheris
-
+    atheris = import_module("atheris")  # no dependency: it installs on few machines
     folder = Path(tempfile.mkdtemp())
 
     def one(data: bytes) -> None:

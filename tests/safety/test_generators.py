@@ -357,7 +357,11 @@ def test_the_real_gates_keep_a_made_up_adult():
 
 
 def test_phantom_draws_the_planted_shares():
-    system = open_guarded(settings("phantom_generator", women={"nurse": 0.9}, blocked=0.2), None, "generator")
+    system = open_guarded(
+        settings("phantom_generator", shares={"nurse": {"woman": 0.9, "man": 0.1}}, blocked=0.2),
+        None,
+        "generator",
+    )
     answers = ask(system, *(question(repeat=repeat) for repeat in range(300)))
     outcomes = [outcome(answer) for answer in answers]
     kept = [json.loads(answer.raw)["labels"][0]["label"] for answer in answers if not answer.refused]

@@ -14,7 +14,7 @@ from portrayal.text.scene_graph import SceneGraph
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
-REACHED = {"dev": (0.974, 0.955, 0.916), "held-out": (0.962, 0.878, 0.871)}  # not to be lost again
+REACHED = {"dev": (0.990, 1.000, 0.946), "held-out": (0.974, 0.892, 0.932)}  # not to be lost again
 
 
 def gold(half: str) -> list[dict]:
@@ -113,6 +113,38 @@ RULES = {
     "A man who is holding a cup.": ({"man", "cup"}, set(), {("man", "hold", "cup")}),
     "Two men talk.": ({"man"}, {("man", "two"), ("man", "talk")}, set()),
     "A hot dog on a plate.": ({"hot dog", "plate"}, set(), {("hot dog", "on", "plate")}),
+    "A man in a suit and tie standing.": (
+        {"man", "suit", "tie"},
+        {("man", "stand")},
+        {("man", "in", "suit"), ("man", "in", "tie")},
+    ),
+    "A woman in a red dress standing.": (
+        {"woman", "dress"},
+        {("dress", "red"), ("woman", "stand")},
+        {("woman", "in", "dress")},
+    ),
+    "A woman in a hijab smiles.": ({"woman", "hijab"}, {("woman", "smile")}, {("woman", "in", "hijab")}),
+    "A red fire hydrant near two vases.": (
+        {"fire hydrant", "vase"},
+        {("fire hydrant", "red"), ("vase", "two")},
+        {("fire hydrant", "near", "vase")},
+    ),
+    "A bus stops at a bus stop.": ({"bus", "bus stop"}, set(), {("bus", "stop at", "bus stop")}),
+    "A group of people in a field.": (
+        {"people", "field"},
+        {("people", "group")},
+        {("people", "in", "field")},
+    ),
+    "A man in glasses holds two glasses.": (
+        {"man", "glasses", "glass"},
+        {("glass", "two")},
+        {("man", "in", "glasses"), ("man", "hold", "glass")},
+    ),
+    "A table with a cup on it.": (
+        {"table", "cup"},
+        set(),
+        {("table", "with", "cup"), ("cup", "on", "table")},
+    ),
     "The dog is black and white.": ({"dog"}, {("dog", "black"), ("dog", "white")}, set()),
 }
 
@@ -140,6 +172,35 @@ def test_a_rule_gives_all_that_is_said_and_nothing_else(caption: str) -> None:
 )
 def test_odd_captions_give_a_graph_and_no_error(caption) -> None:
     assert isinstance(graph(caption), SceneGraph)
+
+
+ABOUT_THE_PICTURE = (
+    "A close up of", "A black and white photo of", "This is a blurry picture of", "An old photograph of", "Close-up view of",
+    "There is an image of", "An aerial view of", "A vintage black and white portrait of", "A photo of", "Three pictures of",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ABOUT_THE_PICTURE)
+def test_words_about_the_picture_itself_are_taken_out(words) -> None:
+    assert parsing.clean(f"{words} a man on a horse.") == "a man on a horse."
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a man taking a picture of himself in a mirror",
+        "A tourist taking a photo of a statue.",
+        "A woman takes a close up photo of a flower.",
+        "a group of people taking pictures of a cake",
+        "A birthday cake with a picture of a dog.",
+        "Man taking a photograph of a bird",
+        "A girl enjoying the view of a lake",
+        "A statue of a man",
+        "A painting of a woman on a wall",
+    ],
+)
+def test_people_who_take_pictures_and_pictures_that_are_things_stay(caption) -> None:
+    assert parsing.clean(caption) == caption
 
 
 def test_markup_is_taken_out() -> None:

@@ -161,11 +161,12 @@ class Ledger:
                 "UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'"
             ).rowcount
 
-    def ask_again(self, state: str) -> int:
-        """Put questions of this state ('unknown', 'failed' or 'unreadable') back to planned; return how many."""
+    def ask_again(self, state: str, system: str | None = None) -> int:
+        """Put questions of this state ('unknown', 'failed' or 'unreadable'), of one system or all, back to planned."""
         with self._transaction() as connection:
             return connection.execute(
-                "UPDATE questions SET state = 'planned' WHERE current AND state = ?", (state,)
+                "UPDATE questions SET state = 'planned' WHERE current AND state = ? AND system = coalesce(?, system)",
+                (state, system),
             ).rowcount
 
     def ask_system_again(self, system: str, states: Sequence[str]) -> int:

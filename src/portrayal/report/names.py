@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 NAMES: Mapping[str, str] = {
     "eat": "Embedding association test",
+    "eat_published": "Embedding association test, as the paper's authors ran it",
     "eat_unpaired": "Embedding association test, as if nobody stood in both sets",
     "scweat": "Single-category association test",
     "gsr": "Gender stereotype reinforcement (GSR)",

@@ -34,10 +34,12 @@ def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of systems that only play a part: what they do was planted, and says nothing of a real one."""
-    played = [
-        one for one in systems if str(one.get("use") or one.get("identity") or "").startswith("phantom")
+    return [
+        str(one.get("name"))
+        for one in systems
+        # By what it is, or by what it stands on: a captioner over a simulated encoder is simulated too.
+        if any(str(one.get(key) or "").startswith("phantom") for key in ("use", "identity"))
     ]
-    return [str(system.get("name")) for system in played]
 
 
 def shown_names(systems: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -22,6 +22,13 @@ def write_questions(ledger: Ledger, work: Work) -> None:
     ledger.plan(planned for system, table in work for planned in _planned(system, table))
 
 
+def ask_repeatable_again(ledger: Ledger, work: Work) -> None:
+    """Put back to planned what a killed process left unknown of systems that are here, free, and answer the same each time."""
+    for system, _ in work:
+        if getattr(system, "repeatable", False):  # a plug-in may know nothing of it
+            ledger.ask_again("unknown", system.name)
+
+
 def ask(
     ledger: Ledger,
     work: Work,

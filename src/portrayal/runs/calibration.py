@@ -99,14 +99,21 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
 
 
 def null_audits(
-    stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()
+    stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect in each shape, and count those that print a finding."""
+    """Simulate audits without an effect in each shape, and count those that print a finding.
+
+    `audits` is how many of each shape (fewer of large ones), or by shape how many: all of them share the processes.
+    """
     module = SIMULATIONS[stem]
-    counts = {
-        shape: max(audits // LARGE, 1) if "large" in shape else audits
-        for shape in shapes or import_module(module).SHAPES
-    }
+    counts = (
+        audits
+        if isinstance(audits, Mapping)
+        else {
+            shape: max(audits // LARGE, 1) if "large" in shape else audits
+            for shape in shapes or import_module(module).SHAPES
+        }
+    )
     jobs = [Job(shape, seed + place) for shape, count in counts.items() for place in range(count)]
     hits = _count(module, flow, jobs)
     cells = []

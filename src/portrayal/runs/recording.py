@@ -18,7 +18,7 @@ from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
-from portrayal.runs.asking import ask, write_questions
+from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.manifest import write_manifest
@@ -92,6 +92,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     lines = hold_sources(ledger, study, work, wanted)
     for state in wanted:
         ledger.ask_again(state)
+    ask_repeatable_again(ledger, work)
     return lines
 
 

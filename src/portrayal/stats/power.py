@@ -74,6 +74,7 @@ def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
     return float(optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
 
 
+@cache
 def smallest_of_people(
     people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1
 ) -> float:

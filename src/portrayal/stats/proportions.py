@@ -154,7 +154,7 @@ def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = 
 
 def is_binary(values: np.ndarray) -> bool:
     """Tell whether all values are 0 or 1."""
-    return bool(np.isin(values, (0.0, 1.0)).all())
+    return bool(((values == 0.0) | (values == 1.0)).all())
 
 
 def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:

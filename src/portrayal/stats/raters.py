@@ -52,7 +52,8 @@ def agreement(
         Results with measures 'krippendorff_alpha', 'cronbach_alpha' and 'cohen_kappa'; `group` names the
         raters, `question` the question, `n` the items compared, `n_missing` the items that could not be.
     """
-    frame = check(reviews, REVIEWS, "reviews", "Agreement needs one row per item and reviewer.")
+    needed = {name: kind for name, kind in REVIEWS.items() if name != "note"}  # nothing here reads notes
+    frame = check(reviews, needed, "reviews", "Agreement needs one row per item and reviewer.")
     question = _question(frame, question)
     raters, ratings = rating_matrix(frame.filter(pl.col("question") == question), level, values)
     rows = []

@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,14 +72,18 @@ class Distance:
         return Estimate(self.value, min(middle - half, self.value), max(middle + half, self.value, 0.0))
 
 
+Matrix = Any  # scipy.sparse.csr_matrix, or an array where it is small
+FEW = 1000  # rows and columns: a sparse matrix this small costs more than it saves
+
+
 @dataclass(frozen=True)
 class _Group:
     """What is needed of one group's rows."""
 
     rows: int
     mean: np.ndarray
-    products: sparse.csr_matrix  # columns x columns: sums of products over rows
-    matrix: sparse.csr_matrix
+    products: Matrix  # columns x columns: sums of products over rows
+    matrix: Matrix
 
 
 def squared_distance(
@@ -103,7 +107,8 @@ def squared_distance(
     -0.1111
     """
     signs = np.ones(matrix.shape[1]) if signs is None else signs
-    first, second = _group(matrix[flags == 1]), _group(matrix[flags == 0])
+    small = max(matrix.shape) <= FEW
+    first, second = (_group(matrix[flags == which], small) for which in (1, 0))
     gap = first.mean - second.mean
     chance = sum(_trace(group, signs) / group.rows for group in (first, second))
     linear = sum(_linear(group, signs * gap) for group in (first, second))
@@ -112,8 +117,11 @@ def squared_distance(
     return Distance(raw - chance, raw, linear, square)
 
 
-def _group(matrix: sparse.csr_matrix) -> _Group:
+def _group(matrix: sparse.csr_matrix, small: bool) -> _Group:
     mean, _ = column_moments(matrix)
+    if small:
+        filled = matrix.toarray()
+        return _Group(len(filled), mean, filled.T @ filled, filled)
     return _Group(matrix.shape[0], mean, (matrix.T @ matrix).tocsr(), matrix)
 
 
@@ -144,7 +152,12 @@ def _own_square(group: _Group, signs: np.ndarray) -> float:
 
 def _product_trace(one: _Group, other: _Group, signs: np.ndarray) -> float:
     """The trace of the product of two groups' centred sums of products; the matrices stay sparse."""
-    raw = signs @ (one.products.multiply(other.products) @ signs)
+    raw = signs @ (_times(one.products, other.products) @ signs)
     a, b = signs * one.mean, signs * other.mean
     centred = other.rows * (b @ (one.products @ b)) + one.rows * (a @ (other.products @ a))
     return float(raw - centred + one.rows * other.rows * (a @ other.mean) ** 2)
+
+
+def _times(one: Matrix, other: Matrix) -> Matrix:
+    """Multiply entry by entry."""
+    return one * other if isinstance(one, np.ndarray) else one.multiply(other)

@@ -139,6 +139,8 @@ class BaseSystem:
     batch: int = 1
     remote: bool = False
     reader: str = "plain"
+    # Here, free, and the same each time: what a killed process left unknown is asked again by itself.
+    repeatable: bool = False
 
     async def close(self) -> None:
         """Nothing to let go of."""

@@ -14,6 +14,8 @@ from portrayal.systems.settings import SystemSettings
 
 PHANTOMS: dict[str, str] = {
     "associations": "portrayal.audits.associations.phantom",
+    "clip": "portrayal.audits.associations.experiments.phantom_clip",
+    "saliency": "portrayal.audits.associations.experiments.phantom_saliency",
     "contexts": "portrayal.audits.contexts.phantom",
     "counterfactuals": "portrayal.audits.counterfactuals.phantom",
     "captions": "portrayal.audits.captions.phantom",

@@ -29,6 +29,7 @@ READERS: dict[str, str] = {
     "plain": "portrayal.systems.plain:read_plain",
     "mapped": "portrayal.systems.http:read_mapped",
     "vector": "portrayal.systems.encoders.local:read_vector",
+    "openai_embeddings": "portrayal.systems.encoders.openai_embeddings:read_embedding",
     "saliency": "portrayal.systems.encoders.clip_saliency:read_saliency",
     "gated": "portrayal.safety.gated:read_gated",
     "rekognition": "portrayal.systems.taggers.rekognition:read_labels",

@@ -95,6 +95,11 @@ SYSTEMS: dict[str, Entry] = {
         "a captioning model on this machine, through transformers",
         "torch",
     ),
+    "ranked_captions": Entry(
+        "portrayal.systems.captioners.ranked_captions",
+        "captioner",
+        "your own sentences, ranked for each picture by an encoder such as CLIP",
+    ),
     "phantom_generator": Entry(
         "portrayal.audits.associations.experiments.phantom",
         "generator",
@@ -113,6 +118,11 @@ SYSTEMS: dict[str, Entry] = {
         "torch",
     ),
     "onnx_clip": Entry("portrayal.systems.encoders.onnx_clip", "encoder", "a CLIP as two ONNX networks"),
+    "openai_embeddings": Entry(
+        "portrayal.systems.encoders.openai_embeddings",
+        "encoder",
+        "a text encoder behind an OpenAI-compatible /v1/embeddings, in batches",
+    ),
     "image_encoder": Entry(
         "portrayal.systems.encoders.image_encoder",
         "encoder",

@@ -52,6 +52,7 @@ class Replay(BaseSystem):
     """Answers from a table, as if the system were asked again."""
 
     batch: int = 256
+    repeatable: bool = True
     path: Path = field(default_factory=Path)
     recording: Recording = Recording()
     _answers: dict[tuple[str, int], list[dict[str, Any]]] | None = None

@@ -1,57 +1,61 @@
 """Ways around a dependency parse: who does it, to what, where, and which noun a word stands for.
 
-Works on spaCy's tokens and imports nothing of spaCy, so the package loads without the extra.
+Works on spaCy's tokens and imports nothing of spaCy, so the package loads without the extra. What was said in a token's
+place is kept in its document (`caption_words`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from portrayal.text import caption_lexicon as lexicon
 from portrayal.text import wordnet
+from portrayal.text.caption_lexicon import word_set
+from portrayal.text.caption_words import Word
 
 Token = Any  # spacy.tokens.Token
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+SAID = "portrayal words"  # where a document keeps them
 
 
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
-QUANTITIES = _words("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
+QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
 # 'on top of': the noun names a place of what follows and is no object of its own.
-PLACES = _words("front top middle side back edge center centre bottom end rear foot")
-# Written in the plural only; the singular would be another word.
-PLURAL_ONLY = _words("scissors pants jeans shorts clothes binoculars tongs pajamas")
-# Adjective and noun that name one thing together.
-FIXED_PAIRS = frozenset(
-    [
-        "hot dog",
-        "polar bear",
-        "french fry",
-        "french fries",
-        "high chair",
-        "hard hat",
-        "stuffed animal",
-        "remote control",
-    ]
-)
-# Prepositions of direction and place that belong to the verb even where the parser hangs them on its object.
-OF_THE_VERB = _words("along across towards toward into onto from near at down through past to outside")
+PLACES = word_set("front top middle side back edge center centre bottom end rear foot")
 
-MALE = _words("man boy father dad grandfather brother son uncle husband king groom guy")
-FEMALE = _words("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
-PRONOUNS = _words("he she it they him her them his its their hers theirs himself herself")
-RELATIVE = _words("that which who whom whose")
-INDEFINITE = _words("someone somebody everyone everybody anyone anybody one")
+MALE = word_set("man boy father dad grandfather brother son uncle husband king groom guy gentleman male")
+FEMALE = word_set("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
+PRONOUNS = word_set(
+    "he she it they him her them his its their hers theirs himself herself itself themself themselves"
+)
+RELATIVE = word_set("that which who whom whose")
+INDEFINITE = word_set("someone somebody everyone everybody anyone anybody one something")
+LISTED = ("conj", "appos", "dobj")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
+
+
+def word(token: Token) -> Word:
+    """Return what was said in a token's place."""
+    return token.doc.user_data[SAID][token.i]
+
+
+def said(token: Token) -> str:
+    """Return the word said in a token's place, in lower case."""
+    return word(token).said
 
 
 def is_noun(token: Token) -> bool:
     """Say whether a token can be an object of the scene."""
-    if token.lower_ in PRONOUNS or token.lower_ in RELATIVE:
+    lower = said(token)
+    if lower in PRONOUNS or lower in RELATIVE or lower in ("", "other"):
         return False
-    if token.lower_ in INDEFINITE and token.tag_ != "CD":
+    if word(token).things:
+        return True
+    if word(token).verb:
+        return False
+    if lower == "one" and token.i + 1 < len(token.doc) and token.nbor().lower_ == "another":
+        return False
+    if lower in INDEFINITE and token.tag_ != "CD":
         return token.dep_ != "compound"
     if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
         return token.dep_ not in ("compound", "npadvmod", "amod") or token.head.i < token.i
@@ -67,51 +71,68 @@ def is_verb(token: Token) -> bool:
 
 def lemma(token: Token) -> str:
     """Return the noun's singular, in lower case."""
-    if token.lower_ in PLURAL_ONLY or token.tag_ not in ("NNS", "NNPS"):
-        return token.lower_
-    found = token.lemma_.lower()
-    if found == token.lower_:
-        bases = wordnet.load().lemmas_of(found, "n")
-        found = bases[-1] if bases else found
+    lower = said(token)
+    if lower == "glasses" and not word(token).things:
+        return "glass"  # those that are worn were read before
+    named = token.tag_ == "NNP" and not (token.text.islower() or token.i == 0)
+    if token.tag_ == "NN" or named or lower in lexicon.PLURAL_ONLY:
+        return lower
+    found = lexicon.base_of_noun(lower)
+    if found == lower and lower.endswith("s"):  # a word that WordNet lacks
+        return token.lemma_.lower() if lower == token.lower_ else lower[:-1]
     return found
 
 
-def name(token: Token) -> str:
-    """Return the noun with what it is compounded with: `cell phone`, `hot dog`, `living room`."""
+def names(token: Token) -> list[str]:
+    """Return the noun with what it is compounded with: `cell phone`, `hot dog`; of a list worn, every thing's name."""
+    things = word(token).things
+    if things:
+        return [thing.name for thing in things]
     parts = [_part(child) for child in token.lefts if _joins(child, token)]
-    return " ".join([*parts, lemma(token)])
+    return [" ".join([*parts, lemma(token)])]
+
+
+def all_names(tokens: Iterable[Token]) -> list[str]:
+    """Return the names of all of these."""
+    return [name for token in tokens for name in names(token)]
 
 
 def _part(child: Token) -> str:
     inner = [_part(grandchild) for grandchild in child.lefts if grandchild.dep_ == "compound"]
-    return " ".join([*inner, lemma(child)])
+    return " ".join([*inner, "sports" if said(child) == "sports" else lemma(child)])
 
 
 def _joins(child: Token, noun: Token) -> bool:
     if child.dep_ == "compound":
-        return not is_adjective(child)
+        return not is_adjective(child) and bool(said(child))
     return child.dep_ == "amod" and is_fixed(child, noun)
 
 
 def is_adjective(modifier: Token) -> bool:
     """Say whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
-    if modifier.tag_[:2] == "JJ" or modifier.lower_ in ("female", "male"):
+    lower = said(modifier)
+    if modifier.tag_[:2] == "JJ" or lower in lexicon.COLOURS or lower.endswith("less"):
+        return True
+    if lower in lexicon.identity_adjectives():
         return True
     table = wordnet.load()
-    return not table.lemmas_of(modifier.lower_, "n") and bool(table.lemmas_of(modifier.lower_, "a"))
+    of_somebody = said(modifier.head) in lexicon.PEOPLE
+    return bool(table.lemmas_of(lower, "a")) and (of_somebody or not table.lemmas_of(lower, "n"))
 
 
 def is_fixed(modifier: Token, noun: Token) -> bool:
     """Say whether modifier and noun name one thing: in the short list, or a gerund pair WordNet knows."""
-    pair = f"{modifier.lower_} {lemma(noun)}"
-    if pair in FIXED_PAIRS or f"{modifier.lower_} {noun.lower_}" in FIXED_PAIRS:
+    pair = f"{said(modifier)} {lemma(noun)}"
+    if pair in lexicon.FIXED_PAIRS or f"{said(modifier)} {said(noun)}" in lexicon.FIXED_PAIRS:
         return True
-    return modifier.lower_.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
+    if said(noun) in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
+        return False
+    return said(modifier).endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
 
 
 def is_quantity(token: Token) -> bool:
     """Say whether a noun only counts another: 'group' in 'a group of people'."""
-    return token.lower_ in QUANTITIES and of_what(token) is not None
+    return said(token) in QUANTITIES and of_what(token) is not None
 
 
 def of_what(token: Token) -> Token | None:
@@ -129,14 +150,50 @@ def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
     seen = seen | {token.i}
     if is_quantity(token):
         own = nouns(of_what(token), seen)
-    elif token.lower_ in RELATIVE:
+    elif said(token) in RELATIVE:
         own = _antecedent_of_clause(token, seen)
-    elif token.lower_ in PRONOUNS:
+    elif said(token) in PRONOUNS:
         own = _antecedent(token)
     else:
         own = [token] if is_noun(token) else []
-    joined = [c for c in token.children if c.i > token.i and (c.dep_ == "conj" or _is_listed(c))]
+    joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
     return own + [noun for child in joined for noun in nouns(child, seen)]
+
+
+def _is_joined(token: Token, first: Token) -> bool:
+    home = _home(token) if token.dep_ in LISTED else None
+    if home is not None:
+        return home.i == first.i
+    return token.dep_ == "conj" or _is_listed(token)
+
+
+def _home(token: Token) -> Token | None:
+    """Return the noun that a thing was listed with, where the parser joined it to one further up.
+
+    'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
+    """
+    before = token.left_edge.i - 1
+    if before < 1 or not is_noun(token) or is_animate(token):
+        return None
+    beside = token.doc[before - 1]
+    further_up = beside.dep_ == "pobj" and is_noun(beside) and beside.i > token.head.i
+    listed = token.doc[before].text == "," or is_animate(token.head) or is_verb(token.head)
+    if token.dep_ == "dobj":  # a second object
+        listed = listed and any(c.dep_ == "dobj" and c.i < token.i for c in token.head.children)
+    return beside if further_up and listed else None
+
+
+def _strays(noun: Token) -> list[Token]:
+    """Return the things listed with a noun that the parser joined to another."""
+    if noun.dep_ != "pobj":
+        return []
+    found = [t for t in noun.sent if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
+    return [t for t in found if (home := _home(t)) is not None and home.i == noun.i]
+
+
+def is_animate(token: Token) -> bool:
+    """Say whether a noun is somebody, or an animal."""
+    return not word(token).things and lexicon.is_animate(lemma(token))
 
 
 def _is_listed(token: Token) -> bool:
@@ -156,21 +213,30 @@ def _antecedent(token: Token) -> list[Token]:
     """Return the first earlier noun of the sentence that agrees with the pronoun, else for 'it' the first."""
     earlier = [t for t in token.sent if t.i < token.i and is_noun(t) and not is_quantity(t)]
     agreeing = [t for t in earlier if _agrees(token, t)]
-    if not agreeing and token.lower_ in ("it", "its"):
+    if not agreeing and said(token) in ("it", "its"):
         agreeing = earlier
+    if said(token) == "it":  # of an animal and a thing, the thing
+        agreeing = sorted(agreeing, key=is_animate)
     return agreeing[:1]
 
 
 def _agrees(pronoun: Token, noun: Token) -> bool:
-    word, what = pronoun.lower_, lemma(noun)
-    person = wordnet.load().is_person(what)
-    if word in ("it", "its", "itself"):
+    lower, what = said(pronoun), lemma(noun)
+    person = wordnet.load().is_person(what) and not word(noun).things
+    if lower in ("it", "its", "itself"):
         return not person or what in ("baby", "child", "toddler")
-    if word in ("he", "him", "his", "himself"):
+    if lower in ("he", "him", "his", "himself"):
         return person and what not in FEMALE
-    if word in ("she", "her", "hers", "herself"):
+    if lower in ("she", "her", "hers", "herself"):
         return person and what not in MALE
     return noun.tag_ in ("NNS", "NNPS") or person
+
+
+def verb_base(verb: Token) -> str:
+    """Return a verb's base form."""
+    known = verb.lower_ == said(verb)
+    base = word(verb).verb or (verb.lemma_.lower() if known else said(verb))
+    return "ride" if base in ("rid", "riding") else base  # spaCy takes 'rides' for 'rid'
 
 
 def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
@@ -197,23 +263,29 @@ def _joined_subject(noun: Token) -> list[Token]:
 
 def objects(verb: Token) -> list[Token]:
     """Return the direct objects; in 'the ball that the dog chases' that is the ball."""
-    return [noun for c in verb.children if c.dep_ == "dobj" for noun in nouns(c)]
+    own = [c for c in verb.children if c.dep_ == "dobj" and _home(c) is None]
+    return [noun for child in own for noun in nouns(child)]
 
 
 def is_passive(verb: Token) -> bool:
     """Say whether the subject is what the verb is done to."""
+    if verb.tag_ == "VBG" and not any(c.dep_ == "auxpass" for c in verb.children):
+        return False  # 'standing by a tree' has no agent
     if any(c.dep_ in ("auxpass", "nsubjpass", "agent") for c in verb.children):
         return True
     if verb.tag_ != "VBN":
         return False
+    if verb.dep_ == "pcomp" and not any(c.dep_ == "aux" for c in verb.children):
+        return True
     return verb.dep_ == "acl" or (verb.dep_ == "conj" and is_verb(verb.head) and is_passive(verb.head))
 
 
 def places(token: Token) -> Iterator[tuple[str, Token]]:
     """Yield each preposition below a word with the nouns it leads to: ('in front of', building)."""
     for child in token.children:
-        if child.dep_ in ("prep", "dative") and child.tag_ in ("IN", "TO", "RP", "RB"):
-            yield from _through(child, child.lower_)
+        if child.dep_ in ("prep", "dative", "agent") and child.tag_ in ("IN", "TO", "RP", "RB"):
+            if child.dep_ != "agent" or not is_passive(token):
+                yield from _through(child, child.lower_)
         elif child.dep_ in ("advmod", "prt") and any(c.dep_ == "prep" for c in child.children):
             yield from ((f"{child.lower_} {words}", noun) for words, noun in places(child))
 
@@ -227,6 +299,8 @@ def _through(preposition: Token, words: str) -> Iterator[tuple[str, Token]]:
             yield from _through(inner, " ".join([words, *determiner, child.lower_, "of"]))
         elif child.dep_ == "pobj":
             yield from ((words, noun) for noun in nouns(child))
+        elif child.dep_ == "pcomp":  # 'with his arms raised'
+            yield from ((words, noun) for c in child.children if c.dep_ == "nsubj" for noun in nouns(c))
 
 
 def _of(token: Token) -> Token | None:

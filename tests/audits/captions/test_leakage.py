@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from portrayal.audits.captions.measures import leakage
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
+    HUMAN_SAME,
     PEOPLE,
     SYSTEM_CAPTIONS,
     Stages,
@@ -80,7 +82,7 @@ def test_human_captions_are_read_with_the_words_the_system_has() -> None:
     # People name a different colour for women; the system has no word for colours, so it cannot be said to leave it out.
     human = [f"A person in {'mauve' if woman else 'teal'} with a dog." for woman in WOMEN]
     found = told(["A person with a dog."] * NUMBER, human)
-    assert found[leakage.LEAKS, HUMAN_CAPTIONS]["value"] < 0.35
+    assert found[leakage.LEAKS, HUMAN_SAME]["value"] < 0.35
 
 
 def test_it_is_the_same_twice_and_another_seed_draws_other_images() -> None:
@@ -133,3 +135,13 @@ def test_the_score_equals_scikit_learn_on_the_same_folds() -> None:
         chance = model.predict_proba(bag[~inside])[np.arange((~inside).sum()), women[~inside].astype(int)]
         expected[~inside] = np.where(chance > 0.5, chance, 0.0)
     assert found == pytest.approx(expected, abs=2e-3)
+
+
+def test_the_interval_holds_images_and_draws() -> None:
+    # Two draws of the same four images: scores 0 and 1 by halves, the second draw half a point lower throughout.
+    one = pl.DataFrame({"image": ["a", "b", "c", "d"], "system": [1.0, 1.0, 0.0, 0.0]})
+    two = one.with_columns(pl.col("system") - 0.5)
+    found = leakage.over_draws([one, two], pl.col("system"))
+    images = stats.t.ppf(0.975, 3) * np.std([1, 1, 0, 0], ddof=1) / 2
+    draws = stats.t.ppf(0.975, 1) * np.std([0.5, 0.0], ddof=1) / np.sqrt(2)
+    assert (found.value, found.high - found.value) == (0.25, pytest.approx(np.hypot(images, draws)))

@@ -13,6 +13,7 @@ def test_stated_power_is_that_of_simulated_audits():
 
 def test_more_comparisons_find_less_and_more_queries_more():
     assert power(40, 10, 0.1) < power(40, 2, 0.1) < power(80, 2, 0.1)
+    assert power(40, 2, 0.1, rulers=2) < power(40, 2, 0.1)
 
 
 def test_the_plan_says_it():

@@ -32,6 +32,8 @@ PUBLISHED = {
     "RN50x16": (290.98, 167.33),
     "RN50x64": (623.26, 420.38),
     "ViT-B-32-quickgelu": (151.28, 87.85),
+    "ViT-g-14": (1366.68, 1012.65),
+    "ViT-bigG-14": (2539.57, 1844.91),
 }
 # SHA-256 over the sorted lines "name shape" of the state dict of OpenCLIP 3.3.0's own classes.
 NAMES = {
@@ -44,11 +46,13 @@ NAMES = {
     "RN50x16": "d29b61dc6505b9bc",
     "RN50x64": "16813aea93099d46",
     "ViT-B-32-quickgelu": "33d93cd7d8ce2954",
+    "ViT-g-14": "323ebec46f7ee1eb",
+    "ViT-bigG-14": "77e269c90ac2b7a5",
 }
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_every_architecture_of_the_paper_at_its_real_size(name):
+def test_every_architecture_at_its_real_size(name):
     from portrayal.systems.encoders.clip.network import Clip
 
     size = get_size(name)
@@ -62,7 +66,7 @@ def test_every_architecture_of_the_paper_at_its_real_size(name):
     shapes = {key: tuple(value.shape) for key, value in network.state_dict().items()}
     lines = sorted(f"{key} {'x'.join(map(str, shape))}" for key, shape in shapes.items())
     assert hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] == NAMES[name]
-    assert size_of_weights(shapes, size.gelu) == size
+    assert size_of_weights(shapes, size.gelu, size.vision_heads) == size
 
 
 def test_vit_b_32_has_the_parameters_openai_prints():
@@ -259,7 +263,7 @@ def test_pictures_equal_transformers_pillow_processor(size, mode):
 
     picture = small_clip.picture(1, size).convert(mode)
     theirs = CLIPImageProcessorPil()(picture.convert("RGB"), return_tensors="np")["pixel_values"][0]
-    assert np.abs(Preparation().array(picture) - theirs).max() < 1e-3
+    assert np.abs(Preparation(crop="transformers").array(picture) - theirs).max() < 1e-3
 
 
 def test_a_larger_cut_than_the_picture_is_filled_as_transformers_does():
@@ -268,7 +272,7 @@ def test_a_larger_cut_than_the_picture_is_filled_as_transformers_does():
     picture = small_clip.picture(2, (61, 40))
     processor = CLIPImageProcessorPil(size={"shortest_edge": 40}, crop_size={"height": 65, "width": 65})
     theirs = processor(picture, return_tensors="np")["pixel_values"][0]
-    assert np.abs(Preparation(65, shortest=40).array(picture) - theirs).max() < 1e-3
+    assert np.abs(Preparation(65, shortest=40, crop="transformers").array(picture) - theirs).max() < 1e-3
 
 
 def test_processes_that_decode_give_the_same(saved, reference, tmp_path):
@@ -350,3 +354,53 @@ def test_another_two_tower_model_runs_through_transformers(tmp_path):
         expected = model.vision_model(pixel_values=torch.from_numpy(arrays)).pooler_output.numpy()
     assert np.abs(towers.pictures(pixels) - expected).max() < 1e-4
     assert towers.texts(["a person", "happy"]).shape == (2, 32)
+
+
+@pytest.mark.parametrize(("file", "asked"), [("model.safetensors", 1), ("pytorch_model.bin", 2)])
+def test_a_hub_model_with_older_weights_is_fetched_too(tmp_path, monkeypatch, file, asked):
+    import fnmatch
+
+    import huggingface_hub
+
+    from portrayal.systems.encoders.models import find_model
+
+    there = ["config.json", file]
+    calls = []
+
+    def snapshot(name, allow_patterns, local_files_only):
+        calls.append((name, local_files_only))
+        for one in there:
+            if any(fnmatch.fnmatch(one, pattern) for pattern in allow_patterns):
+                (tmp_path / "hub").mkdir(exist_ok=True)
+                (tmp_path / "hub" / one).touch()
+        return str(tmp_path / "hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    found = find_model("someone/model", tmp_path, download=True)
+    assert sorted(path.name for path in found.iterdir()) == sorted(there)
+    assert calls == [("someone/model", False)] * asked
+
+
+def test_captions_are_ranked_as_transformers_own_cosines_rank_them(saved, reference, tmp_path):
+    folder, _ = saved
+    pictures, texts, images = reference
+    (folder / "candidates.txt").write_text("\n".join(TEXTS))
+    parameters = {"encoder": "clip", "settings": {"path": ".", "device": "cpu"}}
+    settings = SystemSettings(
+        name="c",
+        use="ranked_captions",
+        parameters={**parameters, "candidates": "candidates.txt", "captions": 2},
+    )
+    system = open_system(settings, folder, "captioner")
+    asked = questions(tmp_path, pictures)[len(TEXTS) :]
+
+    async def run():
+        try:
+            return await system.ask(asked)
+        finally:
+            await system.close()
+
+    found = [[row["caption"] for row in read_answer(system, answer)] for answer in asyncio.run(run())]
+    unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in (texts, images)]
+    expected = [[TEXTS[place] for place in np.argsort(-row)[:2]] for row in unit[1] @ unit[0].T]
+    assert found == expected

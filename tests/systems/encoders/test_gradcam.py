@@ -188,9 +188,57 @@ def test_the_saliency_experiment(prepared, regions, tmp_path) -> None:
             assert not any(mark in file.read_bytes() for mark in marks), "a photograph is in the run"
 
 
-def test_a_picture_without_box_is_one_line(prepared, tmp_path) -> None:
-    (prepared / "few.csv").write_text("name,left,top,right,bottom\nother,0,0,1,1\n")
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("name,left,top,right,bottom\nother,0,0,1,1\n", "has no face box for"),
+        ("name,left,top,right,bottom\n1_AN2_NO_1,0,,1,1\n", "is not four numbers"),
+        ("name,left,top,right\n1_AN2_NO_1,0,0,1\n", "lacks column 'bottom'"),
+    ],
+)
+def test_a_picture_without_box_is_one_line(prepared, tmp_path, table, message) -> None:
+    (prepared / "few.csv").write_text(table)
     path = prepared / "few.toml"
     path.write_text(STUDY.format(regions='boxes = "few.csv"'))
-    with pytest.raises(PortrayalError, match="has no face box for"):
+    with pytest.raises(PortrayalError, match=message):
         flow.audit(path, tmp_path / "run", quiet=True)
+
+
+def sobem_of(folder: Path, pictures: int) -> None:
+    """Make so many pictures: people in two conditions, one picture of the last person where the number is odd."""
+    (folder / "SOBEM").mkdir()
+    boxes = []
+    for place in range(pictures):
+        name = f"{place // 2 + 1}_AN2_{('NO', 'O')[place % 2]}_1"
+        small_clip.picture(place, (80, 80)).save(folder / "SOBEM" / f"{name}.png")
+        boxes.append({"name": name, "left": 0.3, "top": 0.1, "right": 0.7, "bottom": 0.5})
+    pl.DataFrame(boxes).write_csv(folder / "boxes.csv")
+
+
+@pytest.mark.parametrize("pictures", [8, 9, 17])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_any_number_of_pictures_at_any_concurrency(tmp_path, pictures, concurrency) -> None:
+    """Batches of 8 are asked in threads: each picture's map must be the one it has alone."""
+    from portrayal.systems.encoders.clip.gradcam import gradcam
+    from portrayal.systems.encoders.clip_encoder import ClipTowers
+
+    small_clip.save(tmp_path / "model")
+    sobem_of(tmp_path, pictures)
+    limits = f'use = "clip_saliency"\nlimits = {{ concurrency = {concurrency} }}'
+    text = STUDY.format(regions='boxes = "boxes.csv"').replace('use = "clip_saliency"', limits)
+    (tmp_path / "study.toml").write_text(text)
+    flow.record(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    flow.measure(tmp_path / "run")
+    answers = pl.read_parquet(tmp_path / "run" / "responses.parquet")
+    assert answers["status"].unique().to_list() == ["answered"]
+    assert answers["stimulus"].n_unique() == pictures
+    towers = ClipTowers.open(tmp_path / "model")
+    prompt = "a photo of an angry person"
+    for path in sorted((tmp_path / "SOBEM").iterdir()):
+        with Image.open(path) as picture:
+            alone = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[
+                0
+            ]
+        mine = answers.filter(pl.col("stimulus") == f"{prompt} | {path.name}")
+        cells = mine.filter(pl.col("tag").str.starts_with("cell "))["confidence"].to_numpy()
+        assert cells == pytest.approx(alone.ravel(), abs=1e-5)

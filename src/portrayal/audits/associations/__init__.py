@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,6 +18,7 @@ from portrayal.audits.associations.measures.declaration import declared_test
 from portrayal.audits.associations.measures.declared import measure
 from portrayal.audits.associations.power import power_lines
 from portrayal.audits.associations.settings import AssociationsSettings
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
 from portrayal.runs.audit import GROUPS, Audit, Evidence
 from portrayal.runs.study import Study
@@ -58,10 +58,6 @@ def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(GROUPS, pl.String)).unique(maintain_order=True)
 
 
-def _shipped(name: str) -> Path:
-    return Path(__file__).parent / "studies" / name
-
-
 AUDIT = Audit(
     stem="associations",
     title="What an encoder ties to whom",
@@ -80,5 +76,5 @@ AUDIT = Audit(
     shows="{group}",
     tables=tables,
     power=power_lines,
-    demo=(_shipped("associations.toml"), _shipped("associations_templates.toml")),
+    demo=(shipped_study("associations.toml"), shipped_study("associations_templates.toml")),
 )

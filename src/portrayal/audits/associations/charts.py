@@ -15,7 +15,7 @@ def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
         _curve(number, measured.shown(str(system)), str(test), rows)
         for number, ((system, test), rows) in enumerate(_specified(measured), start=1)
     ]
-    return [_effect_sizes(measured), *_effect_table(measured), *curves]
+    return [_effect_sizes(measured), *_effect_table(measured), *_printed_table(measured), *curves]
 
 
 def _effect_sizes(measured: Measured) -> Chart:
@@ -45,6 +45,21 @@ def _effect_table(measured: Measured) -> list[Chart]:
         f"the stereotype; * marks what was found ({sided}, corrected over all tests)."
     )
     return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results))]
+
+
+def _printed_table(measured: Measured) -> list[Chart]:
+    """Where the paper's procedure was asked for: its own table, of the models and tests that stand in both."""
+    from portrayal.audits.associations.effect_table import effect_table
+    from portrayal.audits.associations.published import as_printed
+
+    printed = as_printed(measured)
+    if printed.is_empty():
+        return []
+    text = (
+        "What the paper prints for the same models and tests (Wolfe et al. 2023, Tables 1 and 2). Its stars are one-sided and "
+        "uncorrected, and mark either direction."
+    )
+    return [Chart("effect_table_published", "Effect sizes as published", text, effect_table(printed))]
 
 
 def _curve(number: int, system: str, test: str, rows: pl.DataFrame) -> Chart:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.associations.published import published_tables
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.report.sentences import Claim, Row, say
 from portrayal.report.words import listed, p_value
@@ -51,7 +52,7 @@ def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTab
                 measured.tables["missing"],
             )
         )
-    return shown
+    return [*shown, *published_tables(measured)]
 
 
 def curves(specifications: pl.DataFrame) -> pl.DataFrame:

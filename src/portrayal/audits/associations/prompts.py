@@ -1,7 +1,8 @@
 """Text templates, and the right a or an before what is filled in.
 
 The formats as printed put "a" before every stimulus ("a angry person"). English says "an" before a vowel sound,
-and a text encoder has seen the right form far more often; it is the default, and the printed form a variant.
+and a text encoder has seen the right form far more often; it is the default, and the printed form a variant. The authors
+themselves used one article for a whole set, that of its first stimulus: "an angry adult", but "a individual", "a engineer".
 """
 
 from __future__ import annotations
@@ -34,8 +35,17 @@ def article(words: str) -> str:
     return "an" if vowel and not CONSONANT_SOUND.match(words) and not re.match(r"[A-Z]{2,}\b", words) else "a"
 
 
-def fill(template: str, stimulus: str, right_article: bool = True) -> str:
+def fill(template: str, stimulus: str, right_article: bool = True, first: str | None = None) -> str:
     """Put the stimulus into the template.
+
+    Parameters
+    ----------
+    template, stimulus
+        A template with a slot, and what goes there.
+    right_article
+        Whether the article before the slot agrees, or stays as the template has it.
+    first
+        The stimulus that the article agrees with, where it is another one.
 
     Examples
     --------
@@ -43,9 +53,11 @@ def fill(template: str, stimulus: str, right_article: bool = True) -> str:
     'a photo of an angry person'
     >>> fill("a photo of a [stimulus]", "angry person", right_article=False)
     'a photo of a angry person'
+    >>> fill("a photo of a [stimulus]", "individual", first="person")
+    'a photo of a individual'
     """
     if right_article:
-        template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", _agreeing(stimulus), template)
+        template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", _agreeing(first or stimulus), template)
     return template.replace(SLOT, stimulus)
 
 

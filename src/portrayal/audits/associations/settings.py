@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from portrayal.audits.associations.picture_sets import PictureSet
 from portrayal.settings import Settings
@@ -47,10 +47,21 @@ class AssociationsSettings(Settings):
     test: list[OwnTest] = []
     templates: str | list[str] | None = None  # None: as each test has it; 'none', 'paper' or templates
     template_sets: list[SetName] = ["a", "b"]
-    article: Literal["right", "literal"] = "right"
+    procedure: Literal["portrayal", "wolfe2023"] = (
+        "portrayal"  # the second: the paper's articles, and its p beside ours
+    )
+    article: Literal["right", "literal", "authors"] = "right"
     alternative: Literal["greater", "less", "two-sided"] = "greater"
     permutations: int | None = Field(default=None, ge=99)
     ddof: Literal[0, 1] = 1
     variants: list[Variant] = ["prompts", "article", "words"]
     unpaired: bool = True  # where people repeat, the paper's unpaired test beside the one by person
     too_few: Literal["error", "report"] = "error"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _authors_articles(cls, given: Any) -> Any:
+        """The paper's procedure has the authors' articles, unless the study names others."""
+        if isinstance(given, dict) and given.get("procedure") == "wolfe2023":
+            return {"article": "authors", **given}
+        return given

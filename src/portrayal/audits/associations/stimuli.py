@@ -13,7 +13,7 @@ from portrayal.audits.associations.measures.declaration import SETS, Association
 from portrayal.audits.associations.picture_sets import PictureSet, read_picture_set
 from portrayal.audits.associations.prompts import fill, templates
 from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
-from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set
+from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.tables import STIMULI
@@ -61,17 +61,18 @@ def make_stimuli(study: Study) -> pl.DataFrame:
                 key = (item.kind, item.content)
                 first.setdefault(key, item)
                 members.setdefault(key, []).append(test.about[CALLED[name]] or "")
-    rows = [_stimulus(item, members[key], study.folder) for key, item in first.items()]
+    seen = sees_pictures(study.systems)
+    rows = [_stimulus(item, members[key], study.folder, seen) for key, item in first.items()]
     return pl.DataFrame(rows, schema={**STIMULI, "sets": pl.String, "cluster": pl.String}, orient="row")
 
 
-def _stimulus(item: Item, sets: Sequence[str], folder: Path) -> dict[str, Any]:
+def _stimulus(item: Item, sets: Sequence[str], folder: Path, seen: bool) -> dict[str, Any]:
     image = item.kind == "image"
     return {
         "stimulus": item.content,
         "kind": item.kind,
         "content": str(folder / item.content) if image else item.content,
-        "hash": content_hash(item, folder),
+        "hash": content_hash(item, folder, seen),
         "source": item.source,
         "license": item.license,
         "consent": item.consent if image else "none shown",
@@ -97,12 +98,15 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
         for name in ("x", "y"):
             sets[name] = [replace(item, cluster=item.cluster or item.stem) for item in sets[name]]
     put = {
-        name: _put(items, forms) if name in settings.template_sets else items for name, items in sets.items()
+        name: _put(items, forms, settings.article == "authors") if name in settings.template_sets else items
+        for name, items in sets.items()
     }
     called = {f"{name}_name": _called(own, base, name, items) for name, items in sets.items()}
     harm = own.harm if own.harm is not None else base.get("harm", "")
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
-    return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm)
+    return AssociationTest(
+        own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm, in_study=own.name
+    )
 
 
 def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]) -> str:
@@ -150,17 +154,26 @@ def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[I
     return [replace(item, article="same", stem=item.content) for item in items]
 
 
-def _put(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
-    """Put text items into every template; where the printed article differs, both spellings are kept."""
-    put: list[Item] = []
-    for item in items:
-        if item.kind != "text":
-            return list(items)
-        for form in forms:
-            right, printed = fill(form, item.content), fill(form, item.content, right_article=False)
-            if right == printed:
-                put.append(replace(item, content=right, prompt=form, article="same"))
-            else:
-                put.append(replace(item, content=right, prompt=form, article="right"))
-                put.append(replace(item, content=printed, prompt=form, article="literal"))
-    return put
+def _put(items: Sequence[Item], forms: Sequence[str], authors: bool) -> list[Item]:
+    """Put text items into every template, in every spelling of the article that differs."""
+    if not items or items[0].kind != "text":
+        return list(items)
+    return [
+        replace(item, content=text, prompt=form, article=spelling)
+        for item in items
+        for form in forms
+        for text, spelling in _spellings(form, item.content, items[0].content if authors else None)
+    ]
+
+
+def _spellings(form: str, stimulus: str, first: str | None) -> list[tuple[str, str]]:
+    """Return each text with the spellings it belongs to; `first` is the stimulus the authors' article agrees with."""
+    texts = {"right": fill(form, stimulus), "literal": fill(form, stimulus, right_article=False)}
+    if first is not None:
+        texts["authors"] = fill(form, stimulus, first=first)
+    if len(set(texts.values())) == 1:
+        return [(texts["right"], "same")]
+    return [
+        (text, "+".join(name for name, own in texts.items() if own == text))
+        for text in dict.fromkeys(texts.values())
+    ]

@@ -15,7 +15,11 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.systems.settings import SystemSettings
 from portrayal.text.word_lists import word_list
+
+# Systems that look pictures up by name, or answer without them.
+BLIND = ("embeddings", "vectors", "replay:", "phantom:")
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,14 @@ class Item:
     cluster: str | None = None  # who it shows, where people repeat
     prompt: str = ""  # the template it was put into
     stem: str = ""  # the stimulus before it was put into a template
-    article: str = "right"
+    article: str = "right"  # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
     source: str = ""
     license: str = ""
     consent: str = ""
+
+    def is_spelt(self, article: str) -> bool:
+        """Tell whether this is how a text is spelt with such articles."""
+        return self.article == "same" or article in self.article.split("+")
 
 
 def read_set(
@@ -69,14 +77,38 @@ def read_set(
     return items
 
 
-def content_hash(item: Item, folder: Path) -> str:
-    """Return the SHA-256 of what the system is shown: the text, or the image's bytes."""
+def content_hash(item: Item, folder: Path, seen: bool = True) -> str:
+    """Return the SHA-256 of what the system is shown: the text, or the image's bytes.
+
+    Parameters
+    ----------
+    item, folder
+        The stimulus, and where relative paths start.
+    seen
+        Whether a system of the study looks at pictures; see `sees_pictures`.
+    """
     if item.kind == "text":
         return hashlib.sha256(item.content.encode()).hexdigest()
+    return picture_hash(folder / item.content, seen)
+
+
+def picture_hash(path: Path, seen: bool = True) -> str:
+    """Return the SHA-256 of a picture's bytes; of its name where it is not here and nobody needs to see it."""
+    if not seen and not path.exists():
+        return hashlib.sha256(f"name:{path.name}".encode()).hexdigest()
     try:
-        return hashlib.sha256((folder / item.content).read_bytes()).hexdigest()
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
-        raise PortrayalError(f"no picture at {folder / item.content}. Check the path.") from None
+        raise PortrayalError(
+            f"no picture at {path}. Check the path; only recorded answers do without pictures."
+        ) from None
+
+
+def sees_pictures(systems: Sequence[SystemSettings]) -> bool:
+    """Tell whether a system of the study, or the encoder it stands on, looks at pictures; recorded and simulated ones do not."""
+    return not all(
+        str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems
+    )
 
 
 def _from_name(

@@ -27,16 +27,7 @@ RUN = "run"  # what the run file is called as a system
 
 
 def gsr_of_run(
-    collection: Path | str,
-    run: Path | str,
-    vectors: str = "glove",
-    cutoff: int = 100,
-    discount: str = "definition",
-    seed: int = 0,
-    stop: str = "snowball",
-    direction: str = "component",
-    inflected: bool = True,
-    quality: Sequence[str] = (),
+    collection: Path | str, run: Path | str, vectors: str = "glove", seed: int = 0, **settings: Any
 ) -> dict[str, Any]:
     """Return the gender stereotype reinforcement (GSR) of a run, with the numbers the search audit gives.
 
@@ -50,20 +41,11 @@ def gsr_of_run(
         A TREC run made on it.
     vectors
         The measuring vectors, by name or path.
-    cutoff
-        K for queries without a relevant document.
-    discount
-        'definition', 'code' or 'none'.
     seed
         Of the test's sign flips.
-    stop
-        The stop list: 'snowball', 'lucene', 'none' or a file.
-    direction
-        How the defining pairs give the direction: 'component', 'mean' or 'first'.
-    inflected
-        Whether inflected forms of the query's words are left out of documents too.
-    quality
-        Measures of the ranking's quality to add, in trec_eval's or ir_measures' names.
+    **settings
+        Further settings of the search audit: `cutoff` (K for queries without a relevant document), `discount`, `stop`, `direction`,
+        `inflected`, and `quality`, measures of the ranking's quality to add.
 
     Returns
     -------
@@ -85,17 +67,7 @@ def gsr_of_run(
     >>> found["gsr"] > 0.5, found["queries"], found["unused"]
     (True, 20, [])
     """
-    settings = {
-        "collection": str(collection),
-        "vectors": [vectors],
-        "cutoff": cutoff,
-        "discount": discount,
-        "stop": stop,
-        "direction": direction,
-        "inflected": inflected,
-        "quality": list(quality),
-    }
-    study = _study(run, settings, seed)
+    study = _study(run, {"collection": str(collection), "vectors": [vectors], **settings}, seed)
     results, shown = read_run(run), stimuli(study)
     kept = inputs_of_listed(study, results["doc"])
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
@@ -111,7 +83,7 @@ def gsr_of_run(
             if whole
         },
         "vectors": scored.first.space.name,
-        **_quality(scored, quality),
+        **_quality(scored, settings.get("quality", ())),
     }
 
 

@@ -1,7 +1,7 @@
 """What a search study could find, for `portrayal plan`: under the correction that the report will use.
 
-Queries, and how far lists scatter about their line, are those of the phantom collections of the calibration. Rulers are taken
-to agree.
+Queries, how far lists scatter about their line, and how far rulers agree are those of the phantom collections of the
+calibration. The slope counts as found where the first ruler finds it; all rulers are corrected together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from portrayal.stats.multiplicity import LEVEL
 
 NAMED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07
 BANK = 20_000  # phantom questions that audits are drawn from
-AUDITS = 400
+AUDITS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +38,21 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     queries = judged or stimuli.height
     if queries < FEWEST:
         return [f"{queries} queries are too few to find anything; {FEWEST} are the fewest"]
-    tests = len(study.systems) + sum(map(len, study.settings.compare.values()))
+    tests, rulers = (
+        len(study.systems) + sum(map(len, study.settings.compare.values())),
+        len(study.settings.vectors),
+    )
     against = "the perfect system's" if judged else "0 (no query is judged)"
     return [
-        f"with {queries} queries and {tests} comparisons corrected together, a slope {NAMED} above {against} is found in "
-        f"{round(100 * power(queries, tests, NAMED))} of 100 audits, where lists scatter as in the calibration (docs/search.md)"
+        f"with {queries} queries and {tests * rulers} comparisons corrected together, a slope {NAMED} above {against} is found in "
+        f"{round(100 * power(queries, tests, NAMED, rulers))} of 100 audits, where lists scatter as in the calibration (docs/search.md)"
     ]
 
 
-def power(queries: int, tests: int, slope: float, seed: int = 0) -> float:
-    """Return the share of audits that find the slope of one of several systems, corrected over all of them."""
+def power(queries: int, tests: int, slope: float, rulers: int = 1, seed: int = 0) -> float:
+    """Return the share of audits that find the slope of one of several systems, corrected over all of them and all rulers."""
     bank, rng = questions(slope), np.random.default_rng(seed)
-    return float(np.mean([_finds(bank, queries, tests, rng) for _ in range(AUDITS)]))
+    return float(np.mean([_finds(bank, queries, tests, rulers, rng) for _ in range(AUDITS)]))
 
 
 @cache
@@ -89,7 +92,7 @@ def _noise(rng: np.random.Generator) -> np.ndarray:
     return rng.standard_normal((BANK, RELEVANT[1])) * world().scores[0].std() / np.sqrt(LENGTH)
 
 
-def _finds(bank: Bank, queries: int, tests: int, rng: np.random.Generator) -> bool:
+def _finds(bank: Bank, queries: int, tests: int, rulers: int, rng: np.random.Generator) -> bool:
     """Tell whether one audit finds the slope: corrected p under the level, and interval clear of zero."""
     drawn = rng.integers(0, BANK, queries)
     x, y, units = bank.genders[drawn], bank.planted[drawn], np.arange(queries)
@@ -97,6 +100,14 @@ def _finds(bank: Bank, queries: int, tests: int, rng: np.random.Generator) -> bo
     if abs(found.slope) <= quantile(x, units) * found.error:
         return False
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
-    others = (parts_of_slope(x, bank.null[drawn] * sign, units) for sign in signs)
-    columns = [parts_of_slope(x, y, units), *others]
+    systems = [y, *(bank.null[drawn] * sign for sign in signs)]
+    seen = [*systems, *(_by_another(one, bank, rng) for one in systems for _ in range(rulers - 1))]
+    columns = [parts_of_slope(x, one, units) for one in seen]
     return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)
+
+
+def _by_another(lists: np.ndarray, bank: Bank, rng: np.random.Generator) -> np.ndarray:
+    """Return what another ruler says of the same lists: it agrees as far as its words' scores do."""
+    agreement = np.corrcoef(world().scores)[0, 1]
+    own = rng.choice(bank.null, len(lists)) * rng.choice([-1.0, 1.0], len(lists))
+    return agreement * lists + np.sqrt(1 - agreement**2) * own

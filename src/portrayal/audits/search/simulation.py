@@ -43,17 +43,20 @@ class Shape:
 SHAPES = {"demo": Shape(79), "small": Shape(10), "clustered": Shape(15, 3), "large": Shape(250)}
 THROUGH_FILES = 10  # of so many seeds one goes through files and ledger
 SYSTEMS = ("engine one", "engine two")
+RULERS = ["ruler0.txt", "ruler1.txt"]
 STUDY = {
     "name": "simulated",
     "audit": "search",
     "systems": [{"name": name, "use": f"run:{place}.run"} for place, name in enumerate(SYSTEMS)],
     "search": {
         "collection": "collection",
-        "vectors": ["ruler0.txt", "ruler1.txt"],
+        "vectors": RULERS,
         "validate_direction": False,
         "variants": False,
     },
 }
+
+PLANTED = {"measure": "gsr_difference", "ruler": RULERS[0]}
 
 
 def simulate(shape: str, seed: int, effect: float) -> Simulated:
@@ -64,7 +67,7 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     """
     phantoms = make_phantoms(shape, seed, effect)
     study, evidence = (read_back if seed % THROUGH_FILES == 0 else put_down)(phantoms)
-    return Simulated(study, evidence, {"system": SYSTEMS[0], "measure": "gsr_difference"})
+    return Simulated(study, evidence, {**PLANTED, "system": SYSTEMS[0]})
 
 
 def make_phantoms(shape: str, seed: int, effect: float) -> Phantoms:
@@ -112,7 +115,7 @@ def _responses(phantoms: Phantoms) -> pl.DataFrame:
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape a slope and the power that `portrayal plan` states for it."""
     return {
-        shape: (slope, power(SHAPES[shape].questions, len(SYSTEMS), slope))
+        shape: (slope, power(SHAPES[shape].questions, len(SYSTEMS), slope, rulers=len(RULERS)))
         for shape, slope in (("demo", 0.1), ("small", 0.3))
     }
 

@@ -7,7 +7,8 @@
 
 `path` is a transformers folder, an OpenCLIP folder (open_clip_config.json), a file of weights (then `architecture` is
 needed, such as 'ViT-B/32'), or a name on the Hugging Face hub, which is looked for in the local cache and fetched only with
-`download = true`. A transformers folder of another two-tower model (SigLIP, ALIGN, ...) runs through transformers itself.
+`download = true`. A transformers folder of another two-tower model (SigLIP, ALIGN, ...) runs through transformers itself, an
+OpenCLIP folder with other towers (ConvNeXt, CoCa, ...) through OpenCLIP itself where that is installed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from portrayal.systems.encoders.models import ModelSettings, choose_device, find
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 from portrayal.systems.settings import SystemSettings
+from portrayal.tables import read_json
 
 
 class ClipSettings(ModelSettings):
@@ -57,6 +59,10 @@ class ClipEncoder(TowerEncoder):
             from portrayal.systems.encoders.transformers_pair import TransformersPair
 
             return TransformersPair(self.path, self.own.device, self.own.precision)
+        if has_other_towers(self.path):
+            from portrayal.systems.encoders.open_clip_pair import OpenClipPair
+
+            return OpenClipPair(self.path, self.own.device, self.own.precision)
         return ClipTowers.open(self.path, self.own.architecture, self.own.device, self.own.precision)
 
 
@@ -104,6 +110,14 @@ class ClipTowers(Towers):
         with torch.inference_mode():
             ready = normalised(cuts, self.preparation.mean, self.preparation.deviation, self.dtype)
             return self.network.encode_image(ready).float().cpu().numpy()
+
+
+def has_other_towers(path: Path) -> bool:
+    """Tell whether an OpenCLIP folder's config asks for towers that are not CLIP's own (ConvNeXt, SigLIP, CoCa ...)."""
+    from portrayal.systems.encoders.clip.checkpoint import OPEN_CLIP, foreign_tower
+
+    config = path / OPEN_CLIP
+    return config.is_file() and bool(foreign_tower(read_json(config, "a config").get("model_cfg", {})))
 
 
 def model_type(path: Path) -> str | None:

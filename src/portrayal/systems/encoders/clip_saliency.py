@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,9 +26,10 @@ from portrayal.systems.encoders.models import ModelSettings, find_model, fingerp
 from portrayal.systems.pictures import read_picture
 from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_table
-from portrayal.vision.regions import face_regions, region_shares
+from portrayal.vision.regions import Box, face_regions, region_shares
 
 SEPARATOR = " | "
+EDGES = ("left", "top", "right", "bottom")
 
 
 class SaliencySettings(ModelSettings):
@@ -44,14 +46,22 @@ class ClipSaliency(BaseSystem):
 
     batch: int = 8
     reader: str = "saliency"
+    repeatable: bool = True
     own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
     path: Path = field(default_factory=Path)
     folder: Path = field(default_factory=Path)
     _towers: ClipTowers | None = None
+    _boxes: Mapping[str, Box] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Draw the maps in another thread."""
-        return await asyncio.to_thread(lambda: [self._one(question) for question in questions])
+        return await asyncio.to_thread(self._answers, list(questions))
+
+    def _answers(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        # Several batches share one network, and a hook on its last layer is seen by every thread that runs it.
+        with self._lock:
+            return [self._one(question) for question in questions]
 
     def _one(self, question: Question) -> Answer | Exception:
         from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
@@ -86,19 +96,36 @@ class ClipSaliency(BaseSystem):
         if self.own.masks:
             return read_masks(self.folder / self.own.masks, name, side)
         if self.own.boxes:
-            return face_regions(read_box(self.folder / self.own.boxes, name), side)
+            return face_regions(self._box(name), side)
         box = detected_box(towers.preparation.pixels(picture))
         return None if box is None else face_regions(box, side)
 
+    def _box(self, name: str) -> Box:
+        path = self.folder / str(self.own.boxes)
+        if self._boxes is None:
+            self._boxes = read_boxes(path)
+        if name not in self._boxes:
+            raise PortrayalError(
+                f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom."
+            )
+        return self._boxes[name]
 
-def read_box(path: Path, name: str) -> tuple[float, float, float, float]:
-    """Return a picture's face box from a table."""
-    for row in read_table(path).iter_rows(named=True):
-        if str(row.get("name")) == name:
-            return tuple(float(row[edge]) for edge in ("left", "top", "right", "bottom"))  # type: ignore[return-value]
-    raise PortrayalError(
-        f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom."
-    )
+
+def read_boxes(path: Path) -> dict[str, Box]:
+    """Return the face box of each picture of a table, by the picture's name without its ending."""
+    table = read_table(path)
+    for column in ("name", *EDGES):
+        if column not in table.columns:
+            raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
+    return {str(row["name"]): _edges(row, path) for row in table.iter_rows(named=True)}
+
+
+def _edges(row: Mapping[str, Any], path: Path) -> Box:
+    try:
+        left, top, right, bottom = (float(row[edge]) for edge in EDGES)
+    except (TypeError, ValueError):
+        raise PortrayalError(f"{path.name}: the box of {row['name']!r} is not four numbers.") from None
+    return left, top, right, bottom
 
 
 def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
@@ -119,7 +146,7 @@ def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
     return masks
 
 
-def detected_box(pixels: np.ndarray) -> tuple[float, float, float, float] | None:
+def detected_box(pixels: np.ndarray) -> Box | None:
     """Find the most certain face in the cut-out square; None where there is none."""
     from PIL import Image
 

@@ -22,6 +22,7 @@ class LocalEncoder(BaseSystem):
 
     batch: int = 4096
     reader: str = "vector"
+    repeatable: bool = True
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:

@@ -10,6 +10,7 @@ from portrayal.settings import Settings
 
 SAMPLE = 2**20  # bytes at each end of a file that tell one model from another; whole files may be gigabytes
 FILES = ["*.json", "*.txt", "*.safetensors"]
+OLDER = ["*.json", "*.txt", "*.bin"]
 
 
 class ModelSettings(Settings):
@@ -39,7 +40,10 @@ def find_model(named: str, folder: Path, download: bool) -> Path:
     try:
         from huggingface_hub import snapshot_download
 
-        return Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
+        found = Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
+        if not any(found.glob("*.safetensors")):  # older models have their weights as a pickle only
+            found = Path(snapshot_download(named, allow_patterns=OLDER, local_files_only=not download))
+        return found
     except ImportError:
         raise MissingExtra(f"the hub model {named!r}", "torch") from None
     # The hub's client raises many kinds: no network, no such name, not in the cache.

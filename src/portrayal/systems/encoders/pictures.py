@@ -26,6 +26,9 @@ class Preparation:
     shortest: int | None = None  # the shortest side before the cut; None: `side`
     square: bool = False  # squeeze to a square instead of cutting the centre
     resample: str = "bicubic"
+    crop: str = (
+        "torchvision"  # whose rounding: a half pixel goes to the even side, or up and left ('transformers')
+    )
     mean: tuple[float, ...] = CLIP_MEAN
     deviation: tuple[float, ...] = CLIP_DEVIATION
 
@@ -45,7 +48,7 @@ class Preparation:
         target = (self.side, self.side) if self.square else _scaled(picture.size, self.shortest or self.side)
         if picture.size != target:
             picture = picture.resize(target, RESAMPLING[self.resample], reducing_gap=None)
-        return _centre(np.asarray(picture), self.side)
+        return _centre(np.asarray(picture), self.side, self.crop)
 
 
 def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
@@ -78,6 +81,7 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
         shortest=shortest,
         square=not given.get("do_center_crop", True),
         resample=resample,
+        crop="transformers",
         mean=tuple(given.get("image_mean", CLIP_MEAN)),
         deviation=tuple(given.get("image_std", CLIP_DEVIATION)),
     )
@@ -91,7 +95,7 @@ def _open_clip_preparation(path: Path, side: int) -> Preparation:
             f"{path.name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known."
         )
     mean, deviation = given.get("mean", CLIP_MEAN), given.get("std", CLIP_DEVIATION)
-    return Preparation(side, None, mode == "squash", resample, tuple(mean), tuple(deviation))
+    return Preparation(side, None, mode == "squash", resample, mean=tuple(mean), deviation=tuple(deviation))
 
 
 def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
@@ -102,12 +106,17 @@ def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
     return int(shortest * width / height), shortest
 
 
-def _centre(pixels: np.ndarray, side: int) -> np.ndarray:
+def _centre(pixels: np.ndarray, side: int, crop: str) -> np.ndarray:
+    """Cut the centre out; where the picture is smaller than the cut, it is filled up with black."""
+    theirs = crop == "transformers"
     height, width = pixels.shape[:2]
-    if min(height, width) < side:  # a cut larger than the picture is filled with black, as transformers does
-        tall, wide = max(side - height, 0), max(side - width, 0)
-        above, left = -(-tall // 2), -(-wide // 2)
-        pixels = np.pad(pixels, ((above, tall - above), (left, wide - left), (0, 0)))
+    if min(height, width) < side:
+        # Of an odd number of black lines torchvision puts the one more below and right, transformers above and left.
+        lines = [max(side - length, 0) for length in (height, width)]
+        before = [(length + theirs) // 2 for length in lines]
+        around = [(first, length - first) for first, length in zip(before, lines, strict=True)]
+        pixels = np.pad(pixels, (*around, (0, 0)))
         height, width = pixels.shape[:2]
-    top, left = (height - side) // 2, (width - side) // 2
+    halves = [(length - side) / 2 for length in (height, width)]
+    top, left = (int(half) if theirs else round(half) for half in halves)
     return pixels[top : top + side, left : left + side]

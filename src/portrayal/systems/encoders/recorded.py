@@ -32,6 +32,7 @@ class RecordedEmbeddings(BaseSystem):
 
     batch: int = 1024
     reader: str = "vector"
+    repeatable: bool = True
     path: Path = field(default_factory=Path)
     _vectors: dict[str, np.ndarray] | None = None
 

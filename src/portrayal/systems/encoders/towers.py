@@ -42,6 +42,7 @@ class TowerEncoder(BaseSystem):
 
     batch: int = 64
     reader: str = "vector"
+    repeatable: bool = True
     model_hash: str = ""
     cache: Path | None = None
     decoders: int = 0  # processes that decode pictures; 0: threads

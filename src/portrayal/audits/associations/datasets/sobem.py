@@ -19,6 +19,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.audits.associations.stimulus_sets import picture_hash
 from portrayal.edges.sizes import read_unpacked
 from portrayal.errors import PortrayalError
 from portrayal.tables import check_stimuli
@@ -33,15 +34,17 @@ PICTURES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 SOURCE = "SOBEM, Ruzzante et al. 2021"
 
 
-def photographs(folder: Path | str, consent: str = "") -> pl.DataFrame:
+def photographs(folder: Path | str, consent: str = "", seen: bool = True) -> pl.DataFrame:
     """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold.
 
     Parameters
     ----------
     folder
-        Where the photographs lie; they stay there.
+        Where the photographs lie; they stay there. Or a text file with their names, for recorded answers.
     consent
         What the user's agreement with the creators allows. While it is empty, remote systems refuse the photographs.
+    seen
+        Whether a system of the study looks at the photographs.
 
     Raises
     ------
@@ -49,26 +52,37 @@ def photographs(folder: Path | str, consent: str = "") -> pl.DataFrame:
         When the folder is missing or holds no file named as the database names its photographs.
     """
     table = list_photographs(folder)
-    hashes = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in table["content"]]
+    hashes = [picture_hash(Path(path), seen) for path in table["content"]]
     return check_stimuli(table.with_columns(hash=pl.Series(hashes), consent=pl.lit(consent)))
 
 
 def list_photographs(folder: Path | str) -> pl.DataFrame:
-    """Return the photographs of a copy of SOBEM with their factors, without reading them."""
+    """Return the photographs of a copy of SOBEM with their factors, without reading them.
+
+    A text file in place of the folder lists their names, one a line, where only recorded answers are at hand.
+    """
     folder = Path(folder)
-    if not folder.is_dir():
+    if not folder.is_dir() and not folder.is_file():
         raise PortrayalError(
             f"no folder at {folder}. SOBEM must be asked for from its creators; name your copy's folder."
         )
     about = {"kind": "image", "source": SOURCE, "license": "as agreed with the database's creators"}
     rows = [
         {**factors(path.stem), "content": str(path), **about}
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in PICTURES and NAME.fullmatch(path.stem)
+        for path in _named(folder)
+        if NAME.fullmatch(path.stem)
     ]
     if not rows:
         raise PortrayalError(f"{folder} holds no photograph named such as 10_AN1_NO_2.jpg. Is it SOBEM?")
     return pl.DataFrame(rows)
+
+
+def _named(folder: Path) -> list[Path]:
+    """Return the pictures below a folder, or those that a text file names."""
+    if folder.is_file():
+        lines = folder.read_text(encoding="utf-8").split()
+        return sorted(folder.parent / name for name in lines)
+    return [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in PICTURES]
 
 
 def recorded_captions(path: Path | str) -> pl.DataFrame:

@@ -18,7 +18,8 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.associations.measures.depictions import LOST, depictions
-from portrayal.audits.associations.prompts import article
+from portrayal.audits.associations.prompts import SLOT, article, fill
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.report.sentences import Claim, say
 from portrayal.report.words import percent
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
@@ -75,7 +76,8 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[str, str]:
     with_article = f"{article(occupation)} {occupation}"
-    prompt = settings.template.replace("{group}", group).replace("{occupation}", with_article)
+    # "an adult", "a woman": the article before the group agrees with it, whoever it is.
+    prompt = fill(settings.template.replace("{group}", SLOT), group).replace("{occupation}", with_article)
     check_prompt(prompt)  # told here already, before anything is planned; the recorder asks again
     return {
         "stimulus": f"{group}, {occupation}",
@@ -180,4 +182,5 @@ AUDIT = Audit(
     units="occupations",
     shows="images of a {group}",
     power=_power,
+    demo=(shipped_study("associations_depictions.toml"),),
 )

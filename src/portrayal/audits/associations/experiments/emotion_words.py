@@ -15,6 +15,8 @@ from pydantic import Field
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
+from portrayal.audits.associations.shipped import shipped_study
+from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, groups_by
@@ -58,7 +60,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
     if (own.recorded is None) == (own.photographs is None):
         raise PortrayalError("[associations] needs either recorded or photographs. Name one of them.")
     if own.photographs is not None:
-        return sobem.photographs(study.folder / own.photographs, own.consent)
+        return sobem.photographs(study.folder / own.photographs, own.consent, sees_pictures(study.systems))
     return sobem.caption_stimuli(sobem.recorded_captions(study.folder / str(own.recorded)))
 
 
@@ -140,4 +142,5 @@ AUDIT = Audit(
     shows="photographs in the {group} condition",
     tables=_tables,
     power=_power,
+    demo=(shipped_study("associations_emotion_words.toml"),),
 )

@@ -15,6 +15,7 @@ import polars as pl
 
 from portrayal.audits.associations.datasets.label_tables import label_stimuli, label_table
 from portrayal.audits.associations.measures.sexualisation import SEXUALISED, sexualisation
+from portrayal.audits.associations.shipped import shipped_study
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
 from portrayal.report.words import percent
@@ -177,4 +178,5 @@ AUDIT = Audit(
     shows="images prompted with {group}",
     inputs=_inputs,
     power=_power,
+    demo=(shipped_study("associations_labels.toml"),),
 )

@@ -21,7 +21,8 @@ import polars as pl
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
-from portrayal.audits.associations.stimulus_sets import check_person
+from portrayal.audits.associations.shipped import shipped_study
+from portrayal.audits.associations.stimulus_sets import check_person, picture_hash, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
@@ -78,13 +79,14 @@ def _stimuli(study: Study) -> pl.DataFrame:
         raise PortrayalError(
             f"no picture has one of {', '.join(own.prompts)} under {own.factor!r}. Set `prompts`."
         )
-    return check_stimuli([_stimulus(row, own) for row in chosen.iter_rows(named=True)])
+    seen = sees_pictures(study.systems)
+    return check_stimuli([_stimulus(row, own, seen) for row in chosen.iter_rows(named=True)])
 
 
-def _stimulus(row: dict[str, Any], own: SaliencyStudySettings) -> dict[str, str]:
+def _stimulus(row: dict[str, Any], own: SaliencyStudySettings, seen: bool) -> dict[str, str]:
     prompt, path = own.prompts[row[own.factor]], Path(row["content"])
     check_person(row[own.person], f"{path.name!r} of {own.table!r}")
-    picture = hashlib.sha256(path.read_bytes()).hexdigest()
+    picture = picture_hash(path, seen)
     return {
         "stimulus": f"{prompt} | {path.name}",
         "kind": "image",
@@ -191,4 +193,5 @@ AUDIT = Audit(
     units="people",
     shows="photographs in the {group} condition",
     power=_power,
+    demo=(shipped_study("associations_saliency.toml"),),
 )

@@ -26,6 +26,7 @@ class AssociationTest:
     a_name: str
     b_name: str
     harm: str = ""  # of which harm, to whom, X going with A is a sign; empty for checks of the instrument
+    in_study: str = ""  # what the study calls it
 
     @property
     def measure(self) -> str:
@@ -65,3 +66,4 @@ class TestSettings(Protocol):
     variants: Sequence[Any]
     unpaired: bool
     too_few: str
+    procedure: str

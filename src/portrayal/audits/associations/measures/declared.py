@@ -40,7 +40,8 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
     Returns
     -------
     Measured
-        One row a system and test (`eat` or `scweat`, and `eat_unpaired` where people repeat), and the tables
+        One row a system and test (`eat` or `scweat`, `eat_unpaired` where people repeat, `eat_published` by the
+        paper's procedure), and the tables
         `tests` (what was declared), `missing` (stimuli without a vector) and `specifications`.
     """
     tests = [declared_test(test) for test in evidence.inputs["tests"]]
@@ -121,7 +122,7 @@ def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.n
 
 
 def _declared(tests: Sequence[AssociationTest]) -> pl.DataFrame:
-    columns = ("name", "x_name", "y_name", "a_name", "b_name", "harm")
+    columns = ("name", "x_name", "y_name", "a_name", "b_name", "harm", "in_study")
     schema = {"test" if column == "name" else column: pl.String for column in columns}
     return pl.DataFrame(
         [[getattr(test, column) for column in columns] for test in tests], schema, orient="row"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.audits.associations.measures.authors import PROCEDURE, authors_p
 from portrayal.audits.associations.measures.comparison import compare, person_differences
 from portrayal.audits.associations.measures.declaration import SETS, AssociationTest, TestSettings
 from portrayal.audits.associations.measures.eat import scweat
@@ -32,7 +33,7 @@ class TestOnSystem:
 
     def asked(self, name: str) -> list[Item]:
         """Return a set's items in the main specification: every prompt, with the article asked for."""
-        return [item for item in self.test.items(name) if item.article in (self.article, "same")]
+        return [item for item in self.test.items(name) if item.is_spelt(self.article)]
 
     def found(self, name: str) -> list[Item]:
         """Return those that have a vector."""
@@ -54,7 +55,7 @@ class TestOnSystem:
         ]
 
     def rows(self, settings: TestSettings, seed: int, strict: bool) -> list[dict[str, Any]]:
-        """Return the row of the test, and that of the unpaired test where people repeat.
+        """Return the row of the test, that of the unpaired test where people repeat, and that of the paper's procedure.
 
         Raises
         ------
@@ -70,12 +71,24 @@ class TestOnSystem:
                 {**about, "decision": NOT_MEASURABLE, "reason": reason, "note": f"not computed: {reason}"}
             ]
         row = {**self._row(settings, seed, self._people()), **about}
-        if self._people() is None or not settings.unpaired:
-            return [row]
-        free = {**self._row(settings, seed, None), **about}
-        # A second look at the same pictures, for comparison with the paper: outside the family.
-        note = {"note": f"{UNPAIRED}; {free['note']}", "family": EXPLORATORY}
-        return [row, {**free, "measure": "eat_unpaired", **note}]
+        return [row, *self._second_looks(settings, seed, about)]
+
+    def _second_looks(self, settings: TestSettings, seed: int, about: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the same pictures tested as others test them, for comparison: outside the family."""
+        repeated, paper = self._people() is not None and settings.unpaired, settings.procedure == "wolfe2023"
+        if not self.test.y or not (repeated or paper):
+            return []
+        free = {**self._row(settings, seed, None), **about, "family": EXPLORATORY}
+        looks = []
+        if repeated:
+            looks.append({**free, "measure": "eat_unpaired", "note": f"{UNPAIRED}; {free['note']}"})
+        if paper:
+            x, y, a, b = self._matrices()
+            p = authors_p(association(x, a, b), association(y, a, b), seed)
+            looks.append(
+                {**free, "measure": "eat_published", "p": p, "sided": "one-sided", "note": PROCEDURE}
+            )
+        return looks
 
     def differences(self) -> dict[str, float]:
         """Return for each person on both sides the mean association in X less that in Y."""

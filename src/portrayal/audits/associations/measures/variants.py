@@ -56,7 +56,7 @@ def variants(
     """
     if not test.y or not settings.variants:
         return []
-    grid = _grid(test, embeddings)
+    grid = _grid(test, embeddings, settings.article)
     chosen = [(choice, _associations(grid, _columns(grid, choice))) for choice in _choices(grid, settings)]
     kept = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
     if len(kept) < 2:
@@ -70,10 +70,10 @@ def variants(
     ]
 
 
-def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray]) -> _Grid:
+def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray], article: str) -> _Grid:
     """Compute all cosines once; targets are those of the main specification."""
     targets = [(item, side) for side in ("x", "y") for item in test.items(side) if item.content in embeddings]
-    targets = [(item, side) for item, side in targets if item.article != "literal"]
+    targets = [(item, side) for item, side in targets if item.is_spelt(article)]
     attributes = [
         (item, side) for side in ("a", "b") for item in test.items(side) if item.content in embeddings
     ]
@@ -93,10 +93,11 @@ def _choices(grid: _Grid, settings: TestSettings) -> list[dict[str, Any]]:
     """Return every combination of prompt and article, and each word left out of the main specification."""
     prompts = list(dict.fromkeys(item.prompt for item in grid.attributes))
     several = "prompts" in settings.variants and len(prompts) > 1
-    literal = "article" in settings.variants and any(item.article == "literal" for item in grid.attributes)
+    spelt = {name for item in grid.attributes for name in item.article.split("+")} - {"same"}
+    articles = [name for name in ("right", "literal", "authors") if name in spelt]
     asked: dict[str, list[Any]] = {
         "prompt": [ALL, *prompts] if several else [ALL],
-        "article": ["right", "literal"] if literal else [settings.article],
+        "article": articles if "article" in settings.variants and articles else [settings.article],
         "without": [None],
     }
     words = list(dict.fromkeys(item.stem for item in grid.attributes)) if "words" in settings.variants else []
@@ -108,7 +109,7 @@ def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
     return np.array(
         [
             choice["prompt"] in (ALL, item.prompt)
-            and item.article in (choice["article"], "same")
+            and item.is_spelt(choice["article"])
             and item.stem != choice["without"]
             for item in grid.attributes
         ]

@@ -29,6 +29,7 @@ class LabelTable(BaseSystem):
     """Labels from a table, read when first asked."""
 
     batch: int = 1024
+    repeatable: bool = True
     path: Path = field(default_factory=Path)
     chosen: str | None = None
     _rows: dict[str, dict[str, Any]] | None = None

@@ -28,6 +28,7 @@ class SobemCaptions(BaseSystem):
     """Captions from a file, read when first asked."""
 
     batch: int = 280
+    repeatable: bool = True
     path: Path = field(default_factory=Path)
     _captions: dict[str, list[str]] | None = None
 

@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.captions.measures.cases import judged_rows, to_reviews
+from portrayal.audits.captions.measures.compared import Compared
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import FACETS, ROWS, Compared
+from portrayal.audits.captions.measures.outcome import FACETS, ROWS
 from portrayal.audits.captions.measures.paired import paired_rows
 from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages, check_stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES

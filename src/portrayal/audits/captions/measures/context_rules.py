@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.diversity import sentence
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
@@ -28,7 +29,6 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
-    compared,
     count_tests,
     row,
     word_cases,

@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.diversity import sentence
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
@@ -25,7 +26,6 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
-    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, shares

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import Compared, compared
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
-    Compared,
     Outcome,
     Technique,
     by_group,
     cases_table,
-    compared,
     difference_tests,
     row,
 )

@@ -11,6 +11,7 @@ from functools import partial
 
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.diversity import sentence
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
@@ -19,7 +20,6 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
-    compared,
     count_tests,
     word_cases,
 )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,20 @@ import polars as pl
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row, unanswered
 from portrayal.audits.captions.measures.self_identification import NAMED_BY
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.logistic import fit
+from portrayal.text import wordnet
 
 LEAKS, AMPLIFIED = "leakage of the group", "leakage beyond the human captions (LIC)"
-FOLDS, REPEATS = 5, 3  # over which the scores are averaged, each with folds and captions of its own
+FOLDS, REPEATS = 5, 5  # over which the scores are averaged, each with folds and captions of its own
 LEAST, MOST = 20, 1_000  # images of each group
 WORDS = 1_500  # the most common, at the most
 MASK = "<mask>"
 CLOSE = 1e-3  # a gradient at which the scores are settled
 # Besides the listed words of an axis.
-PRONOUNS = {"gender": frozenset("he him his himself she her hers herself himself".split())}  # noqa: SIM905
+PRONOUNS = {"gender": frozenset(["he", "him", "his", "himself", "she", "her", "hers", "herself"])}
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
@@ -55,40 +58,56 @@ def measure(stages: Stages, options: Options) -> Outcome:
 def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[dict[str, Any]]:
     texts = {stage: _texts(stages, stage) for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)}
     masked = masked_words(axis, options)
-    scores: dict[str, dict[str, list[float]]] = {stage: {} for stage in texts}
+    draws = []
     for repeat in range(REPEATS):
         rng = np.random.default_rng([options.seed, repeat])
         images = balanced(groups, rng)
         chosen = {stage: [_one(texts[stage][image], rng) for image in images] for stage in texts}
         said = {stage: [words(text, masked) for text in chosen[stage]] for stage in texts}
         known = {word for caption in said[SYSTEM_CAPTIONS] for word in caption}
-        said[HUMAN_CAPTIONS] = [
-            [w if w in known else MASK for w in caption] for caption in said[HUMAN_CAPTIONS]
-        ]
-        folds = rng.permutation(len(images)) % FOLDS
-        for stage, captions in said.items():
-            found = leakage(captions, [groups[image] for image in images], folds)
-            for image, score in zip(images, found, strict=True):
-                scores[stage].setdefault(image, []).append(score)
-    return _as_rows(stages, axis, {stage: _means(found) for stage, found in scores.items()})
+        human = [[w if w in known else MASK for w in caption] for caption in said[HUMAN_CAPTIONS]]
+        folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
+        scores = (leakage(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human))
+        draws.append(pl.DataFrame([images, *scores], schema=["image", "system", "human"]))
+    return _as_rows(stages, axis, draws)
 
 
-def _as_rows(stages: Stages, axis: str, scores: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
-    images = sorted(scores[SYSTEM_CAPTIONS])
-    system, human = (
-        np.array([scores[stage][image] for image in images]) for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
-    )
+def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[dict[str, Any]]:
     note = (
-        f"1 would be certain and right; mean of {REPEATS} draws of equally many images and of folds; the interval does not hold what"
-        f" learning adds; {axis} assigned by {stages.assigned_by(axis)}"
+        f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds; {axis} assigned by"
+        f" {stages.assigned_by(axis)}"
     )
-    about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "note": note}
+    about: dict[str, Any] = {
+        "axis": axis,
+        "group": "all",
+        "share_of": "captions",
+        "note": note,
+        "unit": "score",
+    }
     about |= {"n_missing": unanswered(stages, axis, sorted(set(stages.groups(axis).values())))}
+    system, human = pl.col("system"), pl.col("human")
     return [
-        row(TECHNIQUE, LEAKS, SYSTEM_CAPTIONS, None, clustered_mean(system), unit="score", **about),
-        row(TECHNIQUE, LEAKS, HUMAN_CAPTIONS, None, clustered_mean(human), unit="score", subject="in the system's words", **about),
-        row(TECHNIQUE, AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, clustered_mean(system - human), unit="score", **about),
-    ]  # fmt: skip
+        row(TECHNIQUE, LEAKS, SYSTEM_CAPTIONS, None, over_draws(draws, system), **about),
+        row(TECHNIQUE, LEAKS, HUMAN_SAME, None, over_draws(draws, human), **about),
+        row(
+            TECHNIQUE, AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human), **about
+        ),
+    ]
+
+
+def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
+    """Return the mean of a score over draws; the interval holds the spread over images and that over draws.
+
+    Draws differ in images, human captions and folds, so that their spread holds most of what learning adds.
+    """
+    from scipy import stats
+
+    each = pl.concat(draws).group_by("image").agg(score.mean().alias("score")).sort("image")
+    found = clustered_mean(each["score"].to_numpy())
+    means = np.array([draw.select(score.mean()).item() for draw in draws])
+    again = stats.t.ppf(0.975, len(draws) - 1) * means.std(ddof=1) / np.sqrt(len(draws))
+    half, value = float(np.hypot((found.high - found.low) / 2, again)), float(means.mean())
+    return replace(found, value=value, low=value - half, high=value + half)
 
 
 def masked_words(axis: str, options: Options) -> frozenset[str]:
@@ -97,7 +116,8 @@ def masked_words(axis: str, options: Options) -> frozenset[str]:
     named = (pl.col("axis") == axis) | (pl.col("axis") == NAMED_BY.get(axis, axis))
     terms = [term for table in lists for term in table.filter(named)["term"]]
     parts = {part for term in terms for part in _WORD.findall(term)}
-    return frozenset(parts | PRONOUNS.get(axis, frozenset()))
+    forms = (wordnet.load().inflected(part, "n") for part in parts)
+    return PRONOUNS.get(axis, frozenset()).union(*forms)
 
 
 def words(text: str, masked: Set[str]) -> list[str]:
@@ -164,10 +184,6 @@ def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
 def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
     # One number is drawn whatever the length, so that a caption recorded twice changes nothing else.
     return texts[int(rng.random() * len(texts))]
-
-
-def _means(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    return {image: float(np.mean(values)) for image, values in scores.items()}
 
 
 TECHNIQUE = Technique(

@@ -77,18 +77,6 @@ CASES = {
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What systems are compared by: a quantity in the system captions, with each image's share."""
-
-    technique: Technique
-    quantity: str
-    truth: str | None
-    values: Mapping[str, float]
-    axis: str | None = None  # where the quantity has a meaning on this axis only
-    bound: str = ESTIMATE
-
-
-@dataclass(frozen=True)
 class Outcome:
     """Rows, cases, further tables by name (those of one name have the same columns), and what systems are compared by."""
 
@@ -96,7 +84,7 @@ class Outcome:
     cases: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CASES))
     tables: Mapping[str, Sequence[pl.DataFrame]] = field(default_factory=dict)
     missing: str = ""  # why nothing could be measured, where a stage is absent
-    compared: Sequence[Compared] = ()
+    compared: Sequence[Any] = ()  # of `portrayal.audits.captions.measures.compared.Compared`
 
 
 @dataclass(frozen=True)
@@ -353,18 +341,6 @@ def beside(values: Mapping[str, Mapping[str, float]]) -> list[tuple[str, Mapping
         return []
     human = {image: share for image, share in values.get(HUMAN_CAPTIONS, {}).items() if image in system}
     return [(SYSTEM_CAPTIONS, system), *([(HUMAN_SAME, human)] if human.keys() == system.keys() else [])]
-
-
-def compared(
-    technique: Technique,
-    quantity: str,
-    truth: str | None,
-    values: Mapping[str, Mapping[str, float]],
-    **columns: Any,
-) -> list[Compared]:
-    """Return what systems are compared by, from values by stage: nothing where the system has none."""
-    own = values.get(SYSTEM_CAPTIONS)
-    return [Compared(technique, quantity, truth, own, **columns)] if own else []
 
 
 def _of_axis(stages: Stages, axis: str) -> dict[str, list[str]]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.audits.captions.measures.outcome import Compared, row
+from portrayal.audits.captions.measures.compared import Compared
+from portrayal.audits.captions.measures.outcome import row
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.stats.paired import paired_difference
 

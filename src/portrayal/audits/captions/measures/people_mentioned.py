@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.diversity import sentence
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
@@ -22,7 +23,6 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
-    compared,
     difference_tests,
 )
 from portrayal.audits.captions.measures.people import caption_numbers, is_person, people_mentioned, shares

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
     UPPER,
@@ -17,7 +18,6 @@ from portrayal.audits.captions.measures.outcome import (
     Technique,
     by_group,
     cases_table,
-    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares

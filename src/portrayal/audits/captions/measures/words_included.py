@@ -20,6 +20,7 @@ from functools import partial
 
 import polars as pl
 
+from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
     UPPER,
@@ -28,7 +29,6 @@ from portrayal.audits.captions.measures.outcome import (
     at_stage,
     by_group,
     cases_table,
-    compared,
     count_tests,
 )
 from portrayal.audits.captions.measures.people import shares

@@ -7,7 +7,7 @@ guessed: a folder's config says it, a bare file needs the architecture's name, a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from torch import Tensor
 from portrayal.errors import PortrayalError
 from portrayal.systems.encoders.clip.network import Clip
 from portrayal.systems.encoders.clip.sizes import Size, get_size, size_of_weights
+from portrayal.systems.encoders.clip.torchscript import is_torchscript, read_torchscript
 from portrayal.tables import read_json
 
 WEIGHTS = (
@@ -26,6 +27,29 @@ WEIGHTS = (
     "open_clip_pytorch_model.bin",
     "pytorch_model.bin",
 )
+OPEN_CLIP = "open_clip_config.json"
+# What a config of OpenCLIP may ask for that CLIP's own towers do not have, and the values that ask for nothing.
+FOREIGN: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "vision_cfg": {
+        "timm_model_name": (),
+        "attentional_pool": (),
+        "block_type": ("default",),
+        "qk_norm": (),
+        "pool_type": ("tok", "avg"),
+    },
+    "text_cfg": {
+        "hf_model_name": (),
+        "hf_tokenizer_name": (),
+        "embed_cls": (),
+        "no_causal_mask": (),
+        "proj_bias": (),
+        "proj_type": ("linear",),
+        "block_type": ("default",),
+        "qk_norm": (),
+        "pool_type": ("argmax",),
+    },
+}
+RUN_ELSEWHERE = "Saliency runs on CLIP's own towers only."
 GELU_NAMES = {"quick_gelu": "quick", "gelu": "exact"}
 
 
@@ -36,6 +60,7 @@ class Declared:
     gelu: str | None = None
     vision_heads: int | None = None
     text_heads: int | None = None
+    pool: str = "token"
 
 
 def load_clip(path: Path, architecture: str | None = None) -> Clip:
@@ -79,31 +104,52 @@ def weights_file(path: Path) -> Path:
 
 
 def read_weights(file: Path) -> dict[str, Tensor]:
-    """Read the tensors of a file; pickles are read as weights only, so that they can run nothing."""
+    """Read the tensors of a file; pickles and TorchScript are read as weights only, so that they can run nothing."""
     try:
         if file.suffix == ".safetensors":
             from safetensors.torch import load_file
 
             return load_file(str(file))
+        if is_torchscript(file):
+            return read_torchscript(file)
         found = torch.load(file, map_location="cpu", weights_only=True)
+    except PortrayalError:
+        raise
     except Exception as error:  # each library raises its own kind for a damaged file
-        raise PortrayalError(
-            f"{file.name} cannot be read as weights: {str(error).splitlines()[0][:120]}"
-        ) from None
+        words = (str(error) or type(error).__name__).splitlines()[0][:120]
+        raise PortrayalError(f"{file.name} cannot be read as weights: {words}") from None
     inner = found.get("state_dict", found) if isinstance(found, Mapping) else {}
     return {name.removeprefix("module."): value for name, value in inner.items() if isinstance(value, Tensor)}
 
 
 def read_declared(folder: Path, file: Path) -> Declared:
     """Read what the folder's config says."""
-    if (folder / "open_clip_config.json").is_file():
-        given = read_json(folder / "open_clip_config.json", "a config").get("model_cfg", {})
-        vision, text = given.get("vision_cfg", {}), given.get("text_cfg", {})
-        heads = vision.get("width", 0) // vision["head_width"] if vision.get("head_width") else None
-        return Declared("quick" if given.get("quick_gelu") else "exact", heads, text.get("heads"))
+    if (folder / OPEN_CLIP).is_file():
+        return _open_clip_config(read_json(folder / OPEN_CLIP, "a config").get("model_cfg", {}))
     if file.parent == folder and (folder / "config.json").is_file():
         return _transformers_config(read_json(folder / "config.json", "a config"))
     return Declared(gelu=_metadata(file).get("gelu"))
+
+
+def _open_clip_config(given: Mapping[str, Any]) -> Declared:
+    other = foreign_tower(given)
+    if other:
+        raise PortrayalError(f"{OPEN_CLIP} names {other}, which is no tower of CLIP. {RUN_ELSEWHERE}")
+    vision, text = given.get("vision_cfg", {}), given.get("text_cfg", {})
+    heads = vision.get("width", 0) // vision["head_width"] if vision.get("head_width") else None
+    after = vision.get("final_ln_after_pool")
+    pool = ("average, then norm" if after else "average") if vision.get("pool_type") == "avg" else "token"
+    return Declared("quick" if given.get("quick_gelu") else "exact", heads, text.get("heads"), pool)
+
+
+def foreign_tower(given: Mapping[str, Any]) -> str:
+    """Return what of an OpenCLIP config asks for another kind of tower than CLIP's; nothing where all of it is CLIP's."""
+    for part, foreign in FOREIGN.items():
+        config = given.get(part) or {}
+        for name, ours in foreign.items():
+            if config.get(name) and config[name] not in ours:
+                return f"{part}.{name} = {config[name]!r}"
+    return "multimodal_cfg" if given.get("multimodal_cfg") else ""
 
 
 def _transformers_config(given: Mapping[str, Any]) -> Declared:
@@ -140,7 +186,8 @@ def _size(weights: Mapping[str, Tensor], declared: Declared, architecture: str |
             "'ViT-B/32' (OpenAI) or 'ViT-B-32-quickgelu' (OpenCLIP)."
         )
     shapes = {name: tuple(value.shape) for name, value in weights.items()}
-    size = size_of_weights(shapes, gelu, declared.vision_heads or (named.vision_heads if named else None))
+    heads = declared.vision_heads or (named.vision_heads if named else None)
+    size = size_of_weights(shapes, gelu, heads, declared.pool)
     if declared.text_heads:
         size = replace(size, text_heads=declared.text_heads)
     if named and not _same_shape(size, named):
@@ -156,7 +203,9 @@ def _same_shape(size: Size, named: Size) -> bool:
 def as_openai(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights under OpenAI's names; those that have them stay as they are."""
     if "text_model.final_layer_norm.weight" not in weights:
-        return {name: value for name, value in weights.items() if name not in JIT_EXTRAS}
+        # Models whose text tower can be exchanged keep it under `text.`.
+        plain = {name.removeprefix("text."): value for name, value in weights.items()}
+        return {name: value for name, value in plain.items() if name.rpartition(".")[2] not in EXTRAS}
     found: dict[str, Tensor] = {}
     for name, value in weights.items():
         if name.endswith("position_ids") or re.search(r"\.[kv]_proj\.", name):
@@ -168,7 +217,7 @@ def as_openai(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-JIT_EXTRAS = ("input_resolution", "context_length", "vocab_size", "attn_mask")
+EXTRAS = ("input_resolution", "context_length", "vocab_size", "attn_mask", "logit_bias")
 RENAMES = [
     (r"^text_model\.embeddings\.token_embedding\.", "token_embedding."),
     (r"^text_model\.embeddings\.position_embedding\.weight$", "positional_embedding"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -50,34 +51,58 @@ class Attention(nn.Module):
         return self.out_proj(seen.transpose(1, 2).reshape(batch, length, width))
 
 
+class Scale(nn.Module):
+    """A learned factor for each channel."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Scale the channels."""
+        return x * self.gamma
+
+
+class BlockShape(NamedTuple):
+    """What the blocks of one tower have in common."""
+
+    width: int
+    heads: int
+    gelu: str
+    hidden: int | None = None  # None: four times the width
+    scaled: bool = False
+
+
 class Block(nn.Module):
     """One layer of a transformer: attention, then two linear maps around a GELU."""
 
-    def __init__(self, width: int, heads: int, gelu: str) -> None:
+    def __init__(self, shape: BlockShape) -> None:
         super().__init__()
-        self.attn = Attention(width, heads)
+        width, hidden = shape.width, shape.hidden or 4 * shape.width
+        self.attn = Attention(width, shape.heads)
         self.ln_1 = nn.LayerNorm(width)
-        activation = QuickGELU() if gelu == "quick" else nn.GELU()
+        activation = QuickGELU() if shape.gelu == "quick" else nn.GELU()
         parts = [
-            ("c_fc", nn.Linear(width, 4 * width)),
+            ("c_fc", nn.Linear(width, hidden)),
             ("gelu", activation),
-            ("c_proj", nn.Linear(4 * width, width)),
+            ("c_proj", nn.Linear(hidden, width)),
         ]
         self.mlp = nn.Sequential(OrderedDict(parts))
         self.ln_2 = nn.LayerNorm(width)
+        self.ls_1, self.ls_2 = (Scale(width) if shape.scaled else nn.Identity() for _ in range(2))
 
     def forward(self, x: Tensor, causal: bool) -> Tensor:
         """Add attention and map to what comes in."""
-        x = x + self.attn(self.ln_1(x), causal)
-        return x + self.mlp(self.ln_2(x))
+        x = x + self.ls_1(self.attn(self.ln_1(x), causal))
+        return x + self.ls_2(self.mlp(self.ln_2(x)))
 
 
 class Transformer(nn.Module):
     """A stack of blocks."""
 
-    def __init__(self, width: int, layers: int, heads: int, gelu: str) -> None:
+    def __init__(self, layers: int, shape: BlockShape) -> None:
         super().__init__()
-        self.resblocks = nn.ModuleList(Block(width, heads, gelu) for _ in range(layers))
+        self.resblocks = nn.ModuleList(Block(shape) for _ in range(layers))
 
     def forward(self, x: Tensor, causal: bool = False) -> Tensor:
         """Run the blocks."""
@@ -96,9 +121,11 @@ class VisionTransformer(nn.Module):
         self.conv1 = nn.Conv2d(3, width, patch, stride=patch, bias=False)
         self.class_embedding = nn.Parameter(torch.randn(width) * width**-0.5)
         self.positional_embedding = nn.Parameter(torch.randn(self.grid**2 + 1, width) * width**-0.5)
-        self.ln_pre = nn.LayerNorm(width)
+        self.pool = size.pool
+        self.ln_pre = nn.LayerNorm(width) if size.norm_first else nn.Identity()
         layers = size.vision_layers if isinstance(size.vision_layers, int) else 0
-        self.transformer = Transformer(width, layers, size.heads, size.gelu)
+        shape = BlockShape(width, size.heads, size.gelu, size.vision_hidden, size.vision_scaled)
+        self.transformer = Transformer(layers, shape)
         self.ln_post = nn.LayerNorm(width)
         self.proj = nn.Parameter(torch.randn(width, size.embedding) * width**-0.5)
 
@@ -108,7 +135,14 @@ class VisionTransformer(nn.Module):
         first = self.class_embedding.to(patches.dtype).expand(patches.shape[0], 1, -1)
         x = torch.cat([first, patches], dim=1) + self.positional_embedding.to(patches.dtype)
         x = self.transformer(self.ln_pre(x))
-        return self.ln_post(x[:, 0]) @ self.proj
+        return self._pooled(x) @ self.proj
+
+    def _pooled(self, x: Tensor) -> Tensor:
+        if self.pool == "token":
+            return self.ln_post(x[:, 0])
+        if self.pool == "average":
+            return self.ln_post(x)[:, 1:].mean(dim=1)
+        return self.ln_post(x[:, 1:].mean(dim=1))
 
 
 class Bottleneck(nn.Module):
@@ -214,7 +248,8 @@ class Clip(nn.Module):
         super().__init__()
         self.size = size
         self.visual: nn.Module = ModifiedResNet(size) if size.is_resnet else VisionTransformer(size)
-        self.transformer = Transformer(size.text_width, size.text_layers, size.text_heads, size.gelu)
+        shape = BlockShape(size.text_width, size.text_heads, size.gelu, size.text_hidden, size.text_scaled)
+        self.transformer = Transformer(size.text_layers, shape)
         self.token_embedding = nn.Embedding(size.vocabulary, size.text_width)
         self.positional_embedding = nn.Parameter(torch.randn(size.context, size.text_width) * 0.01)
         self.ln_final = nn.LayerNorm(size.text_width)

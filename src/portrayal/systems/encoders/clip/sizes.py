@@ -31,6 +31,12 @@ class Size:
     vocabulary: int = 49408
     gelu: str = "quick"  # 'quick' (x sigmoid(1.702 x)) or 'exact'
     vision_heads: int | None = None
+    vision_hidden: int | None = None  # width between a block's two linear maps; None: four times the tower's
+    text_hidden: int | None = None
+    vision_scaled: bool = False  # each block's parts are scaled by a learned factor a channel
+    text_scaled: bool = False
+    norm_first: bool = True  # a layer norm before the vision transformer's first block
+    pool: str = "token"  # 'token' (the class token), 'average' (of normed patches), 'average, then norm'
 
     @property
     def is_resnet(self) -> bool:
@@ -61,6 +67,12 @@ SIZES: dict[str, Size] = {
     "ViT-B-16": Size(512, 224, 12, 768, 16, 512, 8, 12, gelu="exact"),
     "ViT-L-14": Size(768, 224, 24, 1024, 14, 768, 12, 12, gelu="exact"),
     "ViT-H-14": Size(1024, 224, 32, 1280, 14, 1024, 16, 24, gelu="exact", vision_heads=16),
+    "ViT-g-14": Size(
+        1024, 224, 40, 1408, 14, 1024, 16, 24, gelu="exact", vision_heads=16, vision_hidden=6144
+    ),
+    "ViT-bigG-14": Size(
+        1280, 224, 48, 1664, 14, 1280, 20, 32, gelu="exact", vision_heads=16, vision_hidden=8192
+    ),
 }
 
 
@@ -70,7 +82,9 @@ def get_size(name: str) -> Size:
     return SIZES[name]
 
 
-def size_of_weights(shapes: Mapping[str, Sequence[int]], gelu: str, heads: int | None = None) -> Size:
+def size_of_weights(
+    shapes: Mapping[str, Sequence[int]], gelu: str, heads: int | None = None, pool: str = "token"
+) -> Size:
     """Read the shape of a CLIP off its weights, named as OpenAI and OpenCLIP name them.
 
     Parameters
@@ -81,6 +95,8 @@ def size_of_weights(shapes: Mapping[str, Sequence[int]], gelu: str, heads: int |
         'quick' or 'exact': weights do not tell which, so it must be known.
     heads
         Attention heads of the vision transformer, where they are not 64 channels each.
+    pool
+        How patches become one embedding; weights do not tell this either.
     """
     try:
         vision = _vit(shapes) if "visual.proj" in shapes else _resnet(shapes)
@@ -94,6 +110,9 @@ def size_of_weights(shapes: Mapping[str, Sequence[int]], gelu: str, heads: int |
             vocabulary=shapes["token_embedding.weight"][0],
             gelu=gelu,
             vision_heads=heads,
+            pool=pool,
+            text_hidden=_hidden(shapes, "transformer."),
+            text_scaled="transformer.resblocks.0.ls_1.gamma" in shapes,
             **vision,
         )
     except KeyError as error:
@@ -106,7 +125,21 @@ def _vit(shapes: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     width, _, patch, _ = shapes["visual.conv1.weight"]
     side = round((shapes["visual.positional_embedding"][0] - 1) ** 0.5)
     layers = _count(shapes, "visual.transformer.resblocks.")
-    return {"vision_layers": layers, "vision_width": width, "patch": patch, "image_size": patch * side}
+    return {
+        "vision_layers": layers,
+        "vision_width": width,
+        "patch": patch,
+        "image_size": patch * side,
+        "vision_hidden": _hidden(shapes, "visual.transformer."),
+        "vision_scaled": "visual.transformer.resblocks.0.ls_1.gamma" in shapes,
+        "norm_first": "visual.ln_pre.weight" in shapes,
+    }
+
+
+def _hidden(shapes: Mapping[str, Sequence[int]], tower: str) -> int | None:
+    """Return the width between the linear maps of a tower's blocks where it is not four times the tower's."""
+    hidden, width = shapes[f"{tower}resblocks.0.mlp.c_fc.weight"]
+    return None if hidden == 4 * width else hidden
 
 
 def _resnet(shapes: Mapping[str, Sequence[int]]) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""The test as the authors of the paper ran it [1]_, for tables that are to be held beside theirs.
+
+Their published code draws 1,000 random halves of all targets, fits a normal distribution to the differences of the halves'
+sums, and takes the share of it above the difference observed: one-sided, and people who stand in X and in Y are taken as
+different people. p is close to that of the exact unpaired test, give or take the noise of 1,000 draws.
+
+References
+----------
+.. [1] Wolfe, Yang, Howe, Caliskan (2023), FAccT, doi 10.1145/3593013.3594072; github.com/yanyiwei/clip-gender-bias.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+DRAWS = 1_000
+PROCEDURE = (
+    f"the authors' procedure: one-sided p of a normal distribution fitted to {DRAWS:,} random halves of all targets; people "
+    "who stand in X and in Y are taken as different people, and nothing is corrected"
+)
+
+
+def authors_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = DRAWS) -> float | None:
+    """Return the authors' one-sided p of X going with A; None where all associations are equal.
+
+    Parameters
+    ----------
+    x, y
+        The association s of each target of X and of Y.
+    seed, draws
+        Of the random halves, and how many there are.
+
+    Examples
+    --------
+    >>> authors_p(np.array([3.0, 4.0, 5.0, 6.0]), np.array([0.0, 1.0, 2.0, 2.5])) < 0.05
+    True
+    """
+    from scipy import special
+
+    targets = np.sort(np.concatenate([x, y]))  # so that the rows' order does not matter
+    half = len(targets) // 2
+    shuffled = np.random.default_rng(seed).permuted(np.tile(targets, (draws, 1)), axis=1)
+    differences = shuffled[:, :half].sum(axis=1) - shuffled[:, half:].sum(axis=1)
+    spread = float(differences.std(ddof=1))
+    if spread == 0:
+        return None
+    return float(special.ndtr(-(x.sum() - y.sum() - differences.mean()) / spread))

@@ -1,0 +1,155 @@
+"""Text encoders behind an OpenAI-compatible endpoint, asked in batches: `use = "openai_embeddings"`.
+
+    parameters = { model = "text-embedding-3-small", base_url = "http://localhost:11434/v1", batch = 64 }
+
+`POST base_url/embeddings` with many texts at once; answers are told apart by their `index`, whatever their order. Left out,
+`base_url` is that of OPENAI_BASE_URL or OpenAI's own, `model` that of OPENAI_EMBEDDING_MODEL. The key is taken from
+OPENAI_API_KEY, or from the variable that `key` names, when a call is made; local endpoints need none.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from portrayal.errors import PortrayalError
+from portrayal.settings import Settings
+from portrayal.systems.base import (
+    AccessDenied,
+    Answer,
+    CallFailed,
+    NothingThere,
+    Question,
+    Unreadable,
+    broken_answer,
+)
+from portrayal.systems.plain import decoded
+from portrayal.systems.settings import LOGIN, SystemSettings
+from portrayal.systems.web import WebSystem
+
+OPENAI = "https://api.openai.com/v1"
+
+
+class EmbeddingSettings(Settings):
+    """Which model where, and how many texts a request holds."""
+
+    model: str = ""
+    base_url: str = ""
+    key: str = "OPENAI_API_KEY"  # the variable of the environment that holds the key, never the key itself
+    dimensions: int | None = Field(default=None, ge=1)
+    batch: int = Field(default=64, ge=1, le=2048)
+    dollars_per_million_input: float = Field(default=0.0, ge=0)
+
+
+@dataclass
+class OpenAIEmbeddings(WebSystem):
+    """Asks for the embeddings of a batch of texts with one request."""
+
+    reader: str = "openai_embeddings"
+    own: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Send the texts; where the service turns a batch down, its halves are asked, so that one text fails alone."""
+        for question in questions:
+            if question.kind == "image":
+                raise PortrayalError(
+                    f"system {self.name!r} reads texts only. {question.stimulus!r} is a picture."
+                )
+        try:
+            return await self._ask_together(questions)
+        except (AccessDenied, NothingThere):
+            raise
+        except CallFailed as error:
+            if len(questions) == 1:
+                return [error]
+        middle = len(questions) // 2
+        return [*await self.ask(questions[:middle]), *await self.ask(questions[middle:])]
+
+    async def _ask_together(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        request: dict[str, Any] = {
+            "model": self.own.model,
+            "input": [question.content for question in questions],
+            "encoding_format": "float",
+        }
+        if self.own.dimensions is not None:
+            request["dimensions"] = self.own.dimensions
+        key = os.environ.get(self.own.key, "")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        body = await self.send("POST", f"{self.own.base_url}/embeddings", json=request, headers=headers)
+        if body.broken:
+            return [self.broken(body)] * len(questions)
+        return self._answers(body.content, len(questions))
+
+    def _answers(self, raw: bytes, count: int) -> list[Answer | Exception]:
+        """Give each question its part of the answer, by index; a body of another form is kept whole and cannot be read."""
+        try:
+            body = decoded(raw)
+            parts = {part["index"]: part for part in body["data"]}
+            if len(parts) != len(body["data"]) or set(parts) != set(range(count)):
+                raise ValueError(f"{count} texts were sent, the answer's indices are others")
+            model, cost = str(body.get("model", "")), self._cost(body) / count
+        except (Unreadable, KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"it is not the form of /embeddings: {error}"
+            return [broken_answer(raw, reason, self.limits.price)] * count
+        price = cost or self.limits.price
+        return [
+            Answer(json.dumps(parts[place]).encode(), version=model, cost=price) for place in range(count)
+        ]
+
+    def _cost(self, body: Mapping[str, Any]) -> float:
+        usage = body.get("usage")
+        tokens = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+        if not isinstance(tokens, int | float) or not math.isfinite(tokens):
+            return 0.0  # a strange bill spoils no answer
+        return tokens * self.own.dollars_per_million_input / 1e6
+
+
+def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Read one part of an answer: a list of numbers, or their float32 bytes in base64.
+
+    Raises
+    ------
+    Unreadable
+        When there is no vector, or one of its numbers is NaN or infinite.
+    """
+    part = decoded(answer.raw)
+    given = part.get("embedding") if isinstance(part, Mapping) else None
+    try:
+        if isinstance(given, str):
+            given = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4").tolist()
+        vector = [float(number) for number in given or ()]
+    except (TypeError, ValueError, OverflowError):
+        raise Unreadable("the embedding is neither a list of numbers nor base64 of float32") from None
+    if not vector or not all(map(math.isfinite, vector)):
+        raise Unreadable("the embedding is empty, or holds NaN or infinity")
+    return [{"embedding": vector}]
+
+
+def open_system(settings: SystemSettings, folder: Path) -> OpenAIEmbeddings:
+    """Open the endpoint; the key is looked for when it is asked."""
+    own = settings.read(EmbeddingSettings)
+    base = own.base_url or os.environ.get("OPENAI_BASE_URL", "") or OPENAI
+    model = own.model or os.environ.get("OPENAI_EMBEDDING_MODEL", "")
+    if not model:
+        raise PortrayalError(
+            f"system {settings.name!r} names no model. Add parameters.model, or set OPENAI_EMBEDDING_MODEL."
+        )
+    if LOGIN.search(base):
+        raise PortrayalError(
+            f"base_url of system {settings.name!r} holds a login. Put the key into {own.key}."
+        )
+    own = own.model_copy(update={"base_url": base.rstrip("/"), "model": model})
+    return OpenAIEmbeddings(
+        **settings.fields(f"openai_embeddings:{own.base_url}:{model}", kind="encoder", errors_billed=False),
+        batch=own.batch,
+        own=own,
+    )
