@@ -5,13 +5,11 @@ If it takes a parameter named `question` it gets the whole question; keyword par
 study's `parameters`. Coroutine functions are awaited; others run in a thread. It is called once at a time unless
 the study sets a concurrency: few functions are safe to call twice at once. A call past its time limit cannot be ended, only
 left behind; its thread keeps its place among the `concurrency` threads there may be, so that they never pile up.
-Unless the study names a version, the version is a hash of the module's file: changed code is asked anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 import sys
 import threading
@@ -69,22 +67,10 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
     if settings.use.count(":") != 2:
         raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
-    # Other code is another system: its answers must not be taken for those of the code before.
-    version = settings.version or _code_version(settings.use, folder)
-    system = PythonFunction(**settings.fields(settings.use, version=version), folder=folder)
+    system = PythonFunction(**settings.fields(settings.use), folder=folder)
     if "concurrency" not in settings.limits.model_fields_set:
         system.limits = replace(system.limits, concurrency=1)
     return system
-
-
-def _code_version(use: str, folder: Path) -> str:
-    """Return a hash of the file the function's module lies in, beside the study or on the path; nothing is imported for it."""
-    place = Path(*use.split(":")[1].split("."))
-    for root in [folder, *map(Path, sys.path)]:
-        for file in (root / place.with_suffix(".py"), root / place / "__init__.py"):
-            if file.is_file():
-                return f"code {hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
-    return ""
 
 
 def _answer_with(answer: Future[Any], call: Callable[[], Any]) -> None:
