@@ -59,9 +59,10 @@ def run_demo(
     True
     """
     out = Path(out)
-    claim(out, "report")  # first: a folder of the user's is refused before anything else is looked at
     if studies is None:
         require_parts("the demonstration", *NEEDS)
+    claim(out, "report")  # a folder of the user's is refused before anything is asked
+    if studies is None:
         studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     make_inside(out / "runs")
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]

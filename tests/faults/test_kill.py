@@ -223,7 +223,9 @@ def test_a_second_ctrl_c_ends_at_once_and_leaves_unknowns(tmp_path: Path) -> Non
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     states = states_table(Run(run)).row(0, named=True)
-    assert (process.returncode, said) == (130, "stopped; run the same command again to go on\n")
+    named, last = said.splitlines()
+    assert named.endswith("with your rights")  # the function, before it runs
+    assert (process.returncode, last) == (130, "stopped; run the same command again to go on")
     assert (states["unknown"], states["done"], states["in_flight"]) == (3, 0, 0)
 
 

@@ -76,15 +76,15 @@ def test_a_function_is_not_asked_again_of_itself(tmp_path: Path, fresh) -> None:
     assert states(tmp_path / "run") == {"done": 22, "unknown": 10}
 
 
-def test_changed_code_is_another_system(tmp_path: Path, fresh) -> None:
-    """An encoder that answered NaN is mended: what it says now counts, and the old answers are not replayed."""
+def test_mended_code_is_asked_again_when_told_to(tmp_path: Path, fresh) -> None:
+    """An encoder that answered NaN is mended: what it says now counts, and no old answer is mixed in."""
     (tmp_path / "study.toml").write_text(LOCAL.format(use="python:encoder_of_test:encode", more=""))
     write_function(tmp_path, "float('nan')")
     flow.record(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     assert states(tmp_path / "run") == {"unreadable": 32}
     fresh()
     write_function(tmp_path, "2.0")
-    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True, again=["changed"])
     assert states(tmp_path / "run") == {"done": 32}
     vectors = pl.read_parquet(tmp_path / "run" / "responses.parquet")["embedding"]
     assert np.array(vectors.to_list())[:, 0].tolist() == [2.0] * 32

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 # A spreadsheet runs a cell that begins with one of these, also after blanks, marks nobody sees and quotes we put there, and
 # in their wide forms; a semicolon, tab or line break begins a new cell in half of the world's settings.
@@ -24,6 +25,8 @@ def inert_cells(column: pl.Expr) -> pl.Expr:
 
     Numbers stay as they are. `original_cells` takes the apostrophe away again.
     """
+    import polars as pl  # here: the command line needs the terminal's half of this file alone
+
     formula = column.str.contains(FORMULA) & ~column.str.contains(NUMERIC)
     quoted = pl.when(formula).then(pl.lit("'") + column).otherwise(column)
     return quoted.str.replace_all(INSIDE, "${1}'${2}")
@@ -31,6 +34,8 @@ def inert_cells(column: pl.Expr) -> pl.Expr:
 
 def original_cells(column: pl.Expr) -> pl.Expr:
     """Return a text column as it was before `inert_cells`."""
+    import polars as pl
+
     inside = column.str.replace_all(rf"([;\t\r\n|]{_BEGINS})'('*{_RUNS})", "${1}${2}")
     return (
         pl.when(inside.str.contains(rf"^'+{_BEGINS}{_RUNS}"))

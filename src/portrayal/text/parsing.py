@@ -35,9 +35,10 @@ _OF_PICTURES = (
     "|out|of|focus|landscape|underwater|split|double|long|distance|medium|tight|cropped|zoomed|in"
 )
 _PICTURE = "close[ -]?up|photo|photograph|picture|image|view|shot|portrait|snapshot"
+# Blanks are single by then, so that no part of the pattern can share a run of them with the next.
 _MEDIUM = re.compile(
-    r"^\W*(?:(?:this|there|here|it|that)(?:'s| is| are)\s+|we (?:see|are looking at)\s+)?"
-    rf"(?:an?|the|this|two|three|four|several|many|multiple)?\s*(?:(?:{_OF_PICTURES})\s+){{0,6}}?(?:{_PICTURE})s?(?:\s+(?:{_PICTURE})s?)?\s+of\s+",
+    r"^(?:[^\w\s]++\s?+){0,3}+(?:(?:this|there|here|it|that)(?:'s| is| are)\s|we (?:see|are looking at)\s)?"
+    rf"(?:an?|the|this|two|three|four|several|many|multiple)?\s?(?:(?:{_OF_PICTURES})\s){{0,6}}?(?:{_PICTURE})s?(?:\s(?:{_PICTURE})s?)?\sof\s",
     re.IGNORECASE,
 )
 
