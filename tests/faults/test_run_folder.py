@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from faults.tiny_study import tiny_study
 from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
@@ -16,22 +17,6 @@ from portrayal.record.ledger import Ledger
 from portrayal.runs.lock import locked
 from portrayal.runs.run import Run
 
-STUDY = """
-name = "tiny"
-audit = "associations"
-[[systems]]
-name = "{name}"
-use = "python:tiny_encoder:embed"
-version = "{version}"
-[associations]
-variants = []
-[[associations.test]]
-name = "own"
-x = ["a", "b"]
-y = ["c", "d"]
-a = ["e", "f"]
-b = ["g", "{last}"]
-"""
 ENCODER = """
 import pathlib
 def embed(text):
@@ -46,7 +31,7 @@ def write_study(folder: Path, name: str = "mine", version: str = "", last: str =
     folder.mkdir(exist_ok=True)
     (folder / "tiny_encoder.py").write_text(ENCODER)
     path = folder / "study.toml"
-    path.write_text(STUDY.format(name=name, version=version, last=last))
+    path.write_text(tiny_study("python:tiny_encoder:embed", f'version = "{version}"', name=name, last=last))
     return path
 
 

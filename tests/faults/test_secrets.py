@@ -14,6 +14,7 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
+from faults.tiny_study import tiny_study
 from portrayal import flow
 from portrayal.cli import main
 from portrayal.edges import secrets
@@ -25,24 +26,6 @@ from portrayal.runs.study_file import make_study
 
 KEY = "Zq7/x+9Lm2Rt4Vb8Kd1W"
 HEX = "a3f5c2d9e8b74f5c92d9e8b7a6f5c2d1"
-
-STUDY = """
-name = "tiny"
-audit = "associations"
-{top}
-[[systems]]
-name = "mine"
-use = "{use}"
-{line}
-[associations]
-variants = []
-[[associations.test]]
-name = "own"
-x = ["a", "b"]
-y = ["c", "d"]
-a = ["e", "f"]
-b = ["g", "h"]
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +39,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_study(folder: Path, use: str, line: str = "", top: str = "") -> Path:
     path = folder / "study.toml"
-    path.write_text(STUDY.format(use=use, line=line, top=top))
+    path.write_text(tiny_study(use, line, top))
     return path
 
 

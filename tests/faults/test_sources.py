@@ -8,28 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from faults.tiny_study import tiny_study
 from portrayal import flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.systems.sources import source_of
 
-STUDY = """
-name = "tiny"
-audit = "associations"
-{top}
-[[systems]]
-name = "mine"
-use = "{use}"
-version = "{version}"
-[associations]
-variants = []
-[[associations.test]]
-name = "own"
-x = ["a", "b"]
-y = ["c", "d"]
-a = ["e", "f"]
-b = ["g", "{last}"]
-"""
 FUNCTION = "from changing_helper import ONE\ndef f(text):\n    return [ONE, float(ord(text)), {number}]\n"
 PROGRAM = """
 import json, sys
@@ -59,7 +43,7 @@ def write(
     (folder / "changing.py").write_text(FUNCTION.format(number=number))
     (folder / "changing_helper.py").write_text(f"ONE = {helper}\n")
     (folder / "changing_program.py").write_text(PROGRAM.format(number=number))
-    (folder / "study.toml").write_text(STUDY.format(use=use, top="", last=last, version=version))
+    (folder / "study.toml").write_text(tiny_study(use, f'version = "{version}"', last=last))
     return folder / "study.toml"
 
 
@@ -110,7 +94,7 @@ def test_what_the_function_imports_from_the_folder_is_its_source(tmp_path: Path)
     first = source_of(USES[0], tmp_path)
     write(tmp_path, USES[0], helper=2.0)
     second = source_of(USES[0], tmp_path)
-    assert first is not None and second is not None
+    assert first and second  # a source was found for both
     assert first.files == ("changing.py", "changing_helper.py")
     assert first.sha256 != second.sha256
     assert "changing" not in sys.modules  # nothing was imported to know
@@ -171,7 +155,7 @@ def test_untrusted_refuses_secrets(
     use: str, more: str, top: str, message: str, tmp_path: Path, capsys
 ) -> None:
     study = write(tmp_path, use)
-    text = STUDY.format(use=use, top=top, last="h", version="").replace('version = ""', more)
+    text = tiny_study(use, more, top)
     study.write_text(text)
     with pytest.raises(SystemExit):
         main(["plan", str(study), "--untrusted"])

@@ -129,6 +129,19 @@ def test_what_was_not_found_says_what_would_have_been() -> None:
     assert table["detectable"][1] is None
 
 
+def test_a_value_that_was_not_found_is_never_said_to_be_large_enough() -> None:
+    # A captioner that leaves nearly everything out: 9 points, interval 6 to 12, but an exact p of .025 over 50 tests.
+    # (3.29 + 0.84) x 0.0154 = 6.4 points "would have been found", and 9 were not.
+    row = {"value": 0.091, "low": 0.061, "high": 0.121, "p": 0.025}
+    table = decided(row, *[{"p": 0.5}] * 49)
+    assert table["decision"][0] == "not found"
+    assert table["detectable"][0] is None
+    smaller = decided({**row, "value": 0.02, "low": -0.01, "high": 0.05}, *[{"p": 0.5}] * 49)
+    assert smaller["detectable"][0] == pytest.approx(0.0632, abs=0.001)
+    ratio = decided({"value": 1.02, "low": 0.92, "high": 1.12, "p": 0.7, "null": 1.0})
+    assert ratio["detectable"][0] == pytest.approx(0.143, abs=0.001)  # apart from 1, not from 0
+
+
 def test_benjamini_hochberg_and_none_are_kept() -> None:
     assert decided({"p": 0.03}, {"p": 0.04}, method="benjamini-hochberg")["p_adjusted"].to_list() == [
         0.04,

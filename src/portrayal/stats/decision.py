@@ -205,14 +205,20 @@ class _Table:
         ]
 
     def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
-        """Return (z at the corrected level + z of 80 in 100) standard errors for rows that were not found."""
+        """Return (z at the corrected level + z of 80 in 100) standard errors for rows that were not found.
+
+        Nothing where the row's own value is as large: its exact test sees less than its interval does, and a sentence that
+        such an effect would have been found is refuted by the row it stands on.
+        """
         from scipy import stats
 
         error = (_numbers(self.results["high"]) - _numbers(self.results["low"])) / (2 * stats.norm.ppf(0.975))
         z = stats.norm.isf(LEVEL / (2 * max(int(self.family.sum()), 1)))
         critical = np.where(np.isnan(self.critical), z, self.critical)
         wanted = np.array([decision == NOT_FOUND for decision, _ in verdicts], dtype=bool)
-        return np.where(wanted, (critical + POWER) * error, np.nan)
+        least = (critical + POWER) * error
+        apart = np.abs(_numbers(self.results["value"]) - np.nan_to_num(_numbers(self.results["null"])))
+        return np.where(wanted & ~(apart >= least), least, np.nan)
 
 
 def _unreachable(floor: np.ndarray, method: str, level: float) -> np.ndarray:
