@@ -7,8 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from portrayal.record.ledger import Entry, Ledger, Planned
 from portrayal.record.gathering import read_entry
+from portrayal.record.ledger import Entry, Ledger, Planned
 from portrayal.record.responses import read_responses
 from portrayal.systems.base import Answer
 

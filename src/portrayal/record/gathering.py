@@ -99,7 +99,12 @@ def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
 def _read(entry: Entry, kind: str) -> tuple[str, str | None, Columns]:
     """Return status, reason and columns of one question, by the short way where its answer is of a common form."""
     answer = entry.answer
-    if answer is not None and entry.state != "refused" and entry.kind == kind and not answer.media.startswith(BROKEN):
+    if (
+        answer is not None
+        and entry.state != "refused"
+        and entry.kind == kind
+        and not answer.media.startswith(BROKEN)
+    ):
         columns = quick_columns(entry.reader, kind, answer.raw)
         if columns is not None:
             return "answered", None, columns

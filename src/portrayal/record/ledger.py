@@ -266,7 +266,22 @@ class Ledger:
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
             f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
         )
-        for key, system, digest, repeat, kind, reader, asked, state, raw, media, version, cost, error, sha256 in rows:
+        for (
+            key,
+            system,
+            digest,
+            repeat,
+            kind,
+            reader,
+            asked,
+            state,
+            raw,
+            media,
+            version,
+            cost,
+            error,
+            sha256,
+        ) in rows:
             answer = None
             if state in _ANSWERED:
                 media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED

@@ -18,7 +18,9 @@ from portrayal.systems.plain import answer_in
 from portrayal.systems.refusals import is_refusal
 from portrayal.systems.rows import LONGEST_VECTOR
 
-Columns: TypeAlias = Sequence[Sequence[Any]]  # those of `portrayal.tables.ROWS`, each as long as the answer has rows
+Columns: TypeAlias = Sequence[
+    Sequence[Any]
+]  # those of `portrayal.tables.ROWS`, each as long as the answer has rows
 
 EXACT = 2**53  # whole numbers below it are the same as floats
 _scan = json.JSONDecoder().scan_once
@@ -152,7 +154,7 @@ def _ranking(value: Any) -> Columns | None:
     if type(value[0]) is not dict or not any("rank" in item for item in value):
         return (columns[0], range(1, len(value) + 1), columns[1])
     ranks = [item.get("rank") for item in value]
-    plain = set(map(type, ranks)) == {int} and -EXACT < min(ranks) and max(ranks) < EXACT
+    plain = set(map(type, ranks)) == {int} and min(ranks) > -EXACT and max(ranks) < EXACT
     return (columns[0], ranks, columns[1]) if plain else None
 
 
