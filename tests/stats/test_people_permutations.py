@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from portrayal.stats import which_pictures
 from portrayal.stats.groups import anova
 from portrayal.stats.label_permutation import permute_labels
 from portrayal.stats.level_test import level_test
@@ -150,17 +151,17 @@ def test_of_many_people_the_counts_without_a_chance_are_left_out():
     assert found.floor == chances[[0, 1500]].sum()
 
 
-def test_many_people_who_are_alike_are_dealt_by_halves():
-    # One picture of each kind and only one of them shows it: the sign test of 301 people, 180 of them one way.
-    first = np.r_[np.ones(180), np.zeros(121)]
-    one = np.ones(301)
+def test_many_people_who_are_alike_are_dealt_by_halves(monkeypatch):
+    # One picture of each kind and only one of them shows it: the sign test of 1,201 people, 640 of them one way.
+    first, one = np.r_[np.ones(640), np.zeros(561)], np.ones(1201)
     found = deal_pictures(first, one, 1 - first, one)
-    assert found.p == pytest.approx(2 * stats.binom.cdf(121, 301, 0.5), rel=1e-12)
+    assert found.p == pytest.approx(2 * stats.binom.cdf(561, 1201, 0.5), rel=1e-12)
     # With others among them, who have two pictures in the place: as dealt one by one.
     firsts = np.r_[one, np.full(60, 2)]
-    shown, alone = np.r_[first, np.full(60, 2)], np.r_[1 - first, np.zeros(60)]
-    mixed = deal_pictures(shown, firsts, alone, np.ones(361))
-    assert 0 < mixed.p < found.p
+    shown, alone = np.r_[first, np.full(30, 2), np.ones(30)], np.r_[1 - first, np.zeros(60)]
+    mixed = deal_pictures(shown, firsts, alone, np.ones(1261))
+    monkeypatch.setattr(which_pictures, "MANY", 10_000)
+    assert mixed.p == pytest.approx(deal_pictures(shown, firsts, alone, np.ones(1261)).p, rel=1e-12)
 
 
 def test_flipped_whole_steps_by_all_patterns():

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 SAME = 1e-9
+MANY = 1_000  # people, from whom on those who are alike are taken together
 
 
 class Dealt(NamedTuple):
@@ -57,12 +58,13 @@ def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, sec
 
 def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Return the distribution of how many first pictures show it, over the chosen people together."""
+    people = list(zip(*(each[chosen].astype(int).tolist() for each in (firsts, seconds, whole)), strict=True))
+    parts = [_of_person(*person) for person in people]
+    if len(people) >= MANY:
+        parts = [_of_many(_of_person(*person), count) for person, count in sorted(Counter(people).items())]
     total = np.ones(1)
-    alike = Counter(
-        zip(*(each[chosen].astype(int).tolist() for each in (firsts, seconds, whole)), strict=True)
-    )
-    for person, people in sorted(alike.items()):
-        total = np.convolve(total, _of_many(_of_person(*person), people))
+    for part in parts:
+        total = np.convolve(total, part)
     return total
 
 
