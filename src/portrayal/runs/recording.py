@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -52,8 +51,8 @@ class Recorded:
     signal: int = 0  # the signal that interrupted it
 
 
-def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Recorded:
-    """Ask the systems everything the study has not asked yet; the run is held by the caller."""
+def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
+    """Ask the systems everything the study has not asked yet; the run, held by the caller, keeps the study's text."""
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
     if how.untrusted:
@@ -66,7 +65,7 @@ def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Record
     inputs = get_audit(study.audit).inputs(study)
     refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
-    _keep(run, study_file, stimuli)
+    _keep(run, text, stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
         changed = _prepare(ledger, study, work, how.again)
@@ -115,8 +114,7 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     return recorder
 
 
-def _keep(run: Run, study_file: Path, stimuli: pl.DataFrame) -> None:
+def _keep(run: Run, text: str, stimuli: pl.DataFrame) -> None:
     """Keep the study as it was asked, and what is shown."""
-    if study_file.resolve() != run.study.resolve():
-        write_text(run.study, study_file.read_text(encoding="utf-8"))
+    write_text(run.study, text)
     write_parquet(stimuli, run.stimuli)
