@@ -68,12 +68,13 @@ def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]
 
 def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemSettings, Counter[str]]]:
     """Yield the systems that answered under another source, with how many of the study's questions are in each state."""
-    noted, known = ledger.fact(FACT) or {}, ledger.states()
-    keys = {system.name: table for system, table in work}
+    noted, keys = ledger.fact(FACT) or {}, {system.name: table for system, table in work}
     for system, source in _sources(study):
+        if noted.get(_name(system), {}).get("sha256", source.sha256) == source.sha256:
+            continue
+        known = ledger.states()
         states = Counter(known.get(key, "planned") for key in keys[system.name])
-        before = noted.get(_name(system), {}).get("sha256", source.sha256)
-        if before != source.sha256 and _sum(states, ANSWERED):
+        if _sum(states, ANSWERED):
             yield system, states
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
@@ -12,7 +13,7 @@ import portrayal
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.edges.tables import write_parquet
 from portrayal.edges.writing import write_text
-from portrayal.errors import check_name
+from portrayal.errors import PortrayalError, check_name
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
@@ -20,6 +21,7 @@ from portrayal.record.recorder import Recorder
 from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
+from portrayal.runs.kept import kept_table
 from portrayal.runs.manifest import write_manifest
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
@@ -61,7 +63,7 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
         read_secrets_file(study.folder / study.secrets_file)
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
-    refuse_without_consent(work)
+    refuse_without_consent(work, stimuli)
     inputs = get_audit(study.audit).inputs(study)
     refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
@@ -70,8 +72,11 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     with Ledger(run.ledger) as ledger:
         changed = _prepare(ledger, study, work, how.again)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
+        waves = ledger.waves()
         recorder = _ask(ledger, study, work, how)
-    write_manifest(run, study, stimuli)
+        asked = ledger.waves() != waves
+    if asked:
+        write_manifest(run, study, stimuli)
     interrupted = recorder.stopping.is_set()
     messages = recorder.messages
     if not interrupted:
@@ -117,4 +122,14 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
 def _keep(run: Run, text: str, stimuli: pl.DataFrame) -> None:
     """Keep the study as it was asked, and what is shown."""
     write_text(run.study, text)
-    write_parquet(stimuli, run.stimuli)
+    if not _is_kept(stimuli, run.stimuli):
+        write_parquet(stimuli, run.stimuli)
+
+
+def _is_kept(table: pl.DataFrame, path: Path) -> bool:
+    """Whether a file holds just this table: to write it again takes longer than to look."""
+    try:
+        kept = kept_table(path, "")
+    except PortrayalError:
+        return False
+    return kept.schema == table.schema and kept.equals(table)
