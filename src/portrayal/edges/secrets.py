@@ -31,8 +31,19 @@ _made: tuple[dict[Any, Any], set[str], re.Pattern[str] | None] | None = None
 
 
 def take(name: str) -> str:
-    """Return a secret by its name, from the study's file or the environment; nothing where there is none."""
+    """Return a secret by its name, from the study's file or the environment; nothing where there is none.
+
+    Raises
+    ------
+    PortrayalError
+        When it is so short that it cannot be told from a word, and so not be kept out of what is written.
+    """
     value = _from_file.get(name) or os.environ.get(name, "")
+    if 0 < len(value) < SHORTEST:
+        raise PortrayalError(
+            f"{name} has {len(value)} characters. Expected {SHORTEST} or more: a shorter key cannot be kept out of what is"
+            " written. Set a longer one, or none where the service needs none."
+        )
     remember(value)
     return value
 
