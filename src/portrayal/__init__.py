@@ -28,6 +28,8 @@ _PUBLIC = {
     "read_results": "portrayal.runs.measured",
     "report": "portrayal.flow",
     "gate": "portrayal.runs.gate",
+    "pack": "portrayal.runs.pack",
+    "verify": "portrayal.runs.verify",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

@@ -45,6 +45,7 @@ app.add_typer(parts_app, name="parts")
 
 UNANSWERED = 1  # the exit code where a system gave no usable answer
 GATE_BROKEN = 3
+DIFFERS = 3  # what was handed over is not what it says it is
 FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 STOPPED = "stopped; run the same command again to go on"
 
@@ -141,6 +142,26 @@ def gate(
         _answer(verdict.line())
     if not all(verdict.holds for verdict in verdicts):
         raise typer.Exit(GATE_BROKEN)
+
+
+@app.command()
+def pack(
+    run: RunFolder,
+    out: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE.zip")],
+) -> None:
+    """Write a measured run into one file that others can check; pictures of real people stay out."""
+    _answer("\n".join(portrayal.pack(run, out)))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A file that `portrayal pack` wrote.", metavar="FILE.zip")],
+) -> None:
+    """Check a pack: every file against its hash, every result measured again; exit code 3 where something differs."""
+    found = portrayal.verify(file)
+    _answer("\n".join(found.lines()))
+    if not found.holds:
+        raise typer.Exit(DIFFERS)
 
 
 @app.command()

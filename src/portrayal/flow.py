@@ -5,7 +5,6 @@ Each step reads what the step before left in the run folder, so each can be done
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,31 +14,26 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from portrayal.edges.folders import claim
-from portrayal.edges.sizes import read_toml
 from portrayal.edges.tables import write_parquet
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.record.responses import read_responses
 from portrayal.runs import calibration
 from portrayal.runs.audit import Audit, Evidence, Finding, Measured
-from portrayal.runs.inputs import read_inputs
+from portrayal.runs.evidence import RECORD, evidence_of, study_of
 from portrayal.runs.kept import kept_json, kept_table
 from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
 from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
 from portrayal.runs.registry import get_audit
-from portrayal.runs.reviews import read_reviews
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.silence import silent_in
 from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study, read_study
+from portrayal.runs.study_file import read_study
 
 if TYPE_CHECKING:
     from portrayal.report.page import Section
     from portrayal.runs.calibration import Calibration
-
-RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
 
 
 def audit(
@@ -179,7 +173,7 @@ def record_again(
     claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        return record_study(_study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
+        return record_study(study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
 
 
 def measure(folder: Path | str) -> Measured:
@@ -316,8 +310,10 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
 
 def _measure(run: Run) -> Measured:
     """Measure a run that is held."""
-    study = _study_of(run)
-    measured = measure_evidence(study, _evidence(study, run))
+    study = study_of(run)
+    evidence = evidence_of(study, run)
+    write_parquet(evidence.responses, run.responses)
+    measured = measure_evidence(study, evidence)
     write_measured(run, measured)
     return measured
 
@@ -332,38 +328,12 @@ def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
     return write_report(out, sections, title or sections[0].study_name)
 
 
-def _study_of(run: Run) -> Study:
-    """Read the study a run keeps; its relative paths still start where the study file was."""
-    with Ledger.reading(run.ledger) as ledger:
-        folder = ledger.fact("study_folder")
-    try:
-        return make_study(read_toml(run.study), str(folder or run.folder))
-    except FileNotFoundError:
-        raise PortrayalError(
-            f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PortrayalError(
-            f"{run.study} is damaged ({error}). Record it again: portrayal audit STUDY.toml --out {run.folder}"
-        ) from None
-
-
-def _evidence(study: Study, run: Run) -> Evidence:
-    """Read what the run keeps: stimuli, answers, inputs and reviews. No system is opened."""
-    stimuli = kept_table(run.stimuli, RECORD)
-    with Ledger.reading(run.ledger) as ledger:
-        responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
-    write_parquet(responses, run.responses)
-    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
-
-
 def _section(run: Run, earlier: Sequence[str]) -> Section:
     from portrayal.report.page import Section
     from portrayal.report.systems import shown_names
     from portrayal.runs.status import states_table
 
-    study = _study_of(run)
+    study = study_of(run)
     stem: Audit = get_audit(study.audit)
     manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
     systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
