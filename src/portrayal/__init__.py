@@ -30,6 +30,7 @@ _PUBLIC = {
     "gate": "portrayal.runs.gate",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
+    "redact": "portrayal.flow",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

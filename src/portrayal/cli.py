@@ -165,6 +165,15 @@ def verify(
 
 
 @app.command()
+def redact(
+    run: RunFolder,
+    out: Annotated[Path, typer.Option(help="A new folder for the redacted run.", metavar="NEW")],
+) -> None:
+    """Write a run without its pictures and free text into a new folder; results and hashes stay."""
+    _answer(portrayal.redact(run, out))
+
+
+@app.command()
 def status(run: RunFolder) -> None:
     """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
     _answer(portrayal.status_text(run))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from portrayal.edges.folders import claim
+from portrayal.edges.folders import claim, first_entry
 from portrayal.edges.tables import write_parquet
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
@@ -25,6 +25,8 @@ from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
 from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
+from portrayal.runs.redact import redact_run
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.silence import silent_in
@@ -308,8 +310,46 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
         return _report(runs, target.folder, title)
 
 
+def redact(folder: Path | str, out: Path | str) -> Path:
+    """Write a measured run without its pictures and free text into another folder, with a report of its own.
+
+    Parameters
+    ----------
+    folder
+        The run; nothing of it is changed.
+    out
+        A new or empty folder.
+
+    Returns
+    -------
+    pathlib.Path
+        The report of the redacted run. Its results are those of the whole one; answers, references, judgments, paths and
+        pictures are gone, and `redacted.json` has the hashes of what they were in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, read_results, redact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     page = redact(f"{folder}/run", f"{folder}/public")
+    ...     read_results(f"{folder}/run").equals(read_results(f"{folder}/public"))
+    True
+    """
+    run, target = existing_run(folder), Run(Path(out))
+    if target.folder.is_dir() and first_entry(target.folder):
+        raise PortrayalError(
+            f"{out} is not empty. Name a new folder: a redacted run is written beside the whole one."
+        )
+    claim(target.folder, "run")
+    with reading(run), locked(target, doing=REPORTING):
+        redact_run(run, target)
+        return _report([target], target.folder, "")
+
+
 def _measure(run: Run) -> Measured:
     """Measure a run that is held."""
+    refuse_redacted(run)
     study = study_of(run)
     evidence = evidence_of(study, run)
     write_parquet(evidence.responses, run.responses)

@@ -91,10 +91,10 @@ def _files(run: Run, held: Path) -> dict[str, Path]:
     inside = [path for path in sorted(run.inputs.iterdir()) if not path.name.endswith(".part")]
     paths = [run.folder / name for name in (*NEEDED, *PERHAPS)] + inside + measured_files(run)
     files = {str(path.relative_to(run.folder)): path for path in paths if path.is_file()}
-    return {**files, "ledger.sqlite": _ledger(run, held / "ledger.sqlite")}
+    return {**files, "ledger.sqlite": copy_ledger(run, held / "ledger.sqlite")}
 
 
-def _ledger(run: Run, copy: Path) -> Path:
+def copy_ledger(run: Run, copy: Path) -> Path:
     """Copy the ledger whole, its log folded in; the same questions and answers give the same bytes."""
     Ledger.reading(run.ledger).close()  # raises where it is none of ours
     log = run.ledger.with_name(run.ledger.name + "-wal")

@@ -22,6 +22,7 @@ from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.manifest import write_manifest
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
@@ -54,6 +55,7 @@ class Recorded:
 
 def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Recorded:
     """Ask the systems everything the study has not asked yet; the run is held by the caller."""
+    refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
     if how.untrusted:
