@@ -34,6 +34,9 @@ _PUBLIC = {
     "Run": "portrayal.report.opened",
     "report": "portrayal.flow",
     "gate": "portrayal.runs.gate",
+    "pack": "portrayal.runs.pack",
+    "verify": "portrayal.runs.verify",
+    "redact": "portrayal.flow",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

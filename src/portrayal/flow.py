@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from portrayal.edges.folders import claim
+from portrayal.edges.folders import claim, first_entry
 from portrayal.edges.tables import write_parquet
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.record.responses import read_responses
 from portrayal.runs import calibration
 from portrayal.runs.audit import Evidence, Finding, Measured
+from portrayal.runs.evidence import evidence_of, study_of
 from portrayal.runs.given import GivenStudy, GivenSystems, given_study
-from portrayal.runs.inputs import read_inputs
-from portrayal.runs.kept import kept_table
-from portrayal.runs.kept_study import kept_study
 from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
 from portrayal.runs.measured import write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
-from portrayal.runs.registry import get_audit
-from portrayal.runs.reviews import read_reviews
+from portrayal.runs.redact import redact_run
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.study import Study
 
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
     from portrayal.report import opened
     from portrayal.report.section import Section
     from portrayal.runs.calibration import Calibration
-
-RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
 
 
 def audit(
@@ -138,7 +133,7 @@ def retry(
     claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        study, text = kept_study(run), run.study.read_text(encoding="utf-8")
+        study, text = study_of(run), run.study.read_text(encoding="utf-8")
         _finish(record_study(study, text, run, Asked(quiet, again, untrusted, say)), say)
     return opened.Run(run.folder)
 
@@ -230,7 +225,7 @@ def record_again(
     claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        study, text = kept_study(run), run.study.read_text(encoding="utf-8")
+        study, text = study_of(run), run.study.read_text(encoding="utf-8")
         return record_study(study, text, run, Asked(quiet, again, untrusted, say))
 
 
@@ -346,6 +341,43 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
         return _report(runs, target.folder, title)
 
 
+def redact(folder: Path | str, out: Path | str) -> Path:
+    """Write a measured run without its pictures and free text into another folder, with a report of its own.
+
+    Parameters
+    ----------
+    folder
+        The run; nothing of it is changed.
+    out
+        A new or empty folder.
+
+    Returns
+    -------
+    pathlib.Path
+        The report of the redacted run. Its results are those of the whole one; answers, references, judgments, paths and
+        pictures are gone, and `redacted.json` has the hashes of what they were in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, read_results, redact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     page = redact(f"{folder}/run", f"{folder}/public")
+    ...     read_results(f"{folder}/run").equals(read_results(f"{folder}/public"))
+    True
+    """
+    run, target = existing_run(folder), Run(Path(out))
+    if target.folder.is_dir() and first_entry(target.folder):
+        raise PortrayalError(
+            f"{out} is not empty. Name a new folder: a redacted run is written beside the whole one."
+        )
+    claim(target.folder, "run")
+    with reading(run), locked(target, doing=REPORTING):
+        redact_run(run, target)
+        return _report([target], target.folder, "")
+
+
 def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
     """Say what recording came to, then measure and report; a stopped recording is left to be gone on with."""
     say(recorded.messages)
@@ -357,8 +389,11 @@ def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
 
 def _measure(run: Run) -> Measured:
     """Measure a run that is held."""
-    study = kept_study(run)
-    measured = measure_evidence(study, _evidence(study, run))
+    refuse_redacted(run)
+    study = study_of(run)
+    evidence = evidence_of(study, run)
+    write_parquet(evidence.responses, run.responses)
+    measured = measure_evidence(study, evidence)
     write_measured(run, measured)
     return measured
 
@@ -372,13 +407,3 @@ def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
     for run in runs:
         sections.append(read_section(run, [section.audit.stem for section in sections]))
     return write_report(out, sections, title or sections[0].study_name)
-
-
-def _evidence(study: Study, run: Run) -> Evidence:
-    """Read what the run keeps: stimuli, answers, inputs and reviews. No system is opened."""
-    stimuli = kept_table(run.stimuli, RECORD)
-    with Ledger.reading(run.ledger) as ledger:
-        responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
-    write_parquet(responses, run.responses)
-    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)

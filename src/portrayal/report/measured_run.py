@@ -12,16 +12,14 @@ from portrayal.report.sentences import in_order
 from portrayal.report.silence import silence_findings
 from portrayal.report.systems import shown_names
 from portrayal.runs.audit import Audit, Finding, Measured
+from portrayal.runs.evidence import RECORD, study_of
 from portrayal.runs.kept import kept_json, kept_table
-from portrayal.runs.kept_study import kept_study
 from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.silence import silent_in
 from portrayal.runs.status import states_table
 from portrayal.runs.study import Study
-
-RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
 
 
 def find(study: Study, measured: Measured) -> list[Finding]:
@@ -45,7 +43,7 @@ def find(study: Study, measured: Measured) -> list[Finding]:
 
 def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
     """Read a measured run; `earlier` are the stems of the sections before it, since every section has an id of its own."""
-    study = kept_study(run)
+    study = study_of(run)
     stem: Audit = get_audit(study.audit)
     manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
     systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]

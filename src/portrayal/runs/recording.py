@@ -23,6 +23,7 @@ from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.kept import kept_table
 from portrayal.runs.manifest import write_manifest
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
@@ -55,6 +56,7 @@ class Recorded:
 
 def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     """Ask the systems everything the study has not asked yet; the run, held by the caller, keeps the study's text."""
+    refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
     if how.untrusted:

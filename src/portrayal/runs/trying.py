@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import read_secrets_file
+from portrayal.record.gathering import read_entry
 from portrayal.record.ledger import Entry, Ledger
-from portrayal.record.responses import read_entry
 from portrayal.runs.asking import ask, write_questions
 from portrayal.runs.given import GivenStudy, GivenSystems, given_study
 from portrayal.runs.study import Study
@@ -80,8 +80,9 @@ def try_study(
         refuse_untrusted(chosen)
     if chosen.secrets_file:
         read_secrets_file(chosen.folder / chosen.secrets_file)
-    work = [(system, _some(table, questions)) for system, table in plan_work(chosen, make_stimuli(chosen))]
-    refuse_without_consent(work)
+    stimuli = make_stimuli(chosen)
+    work = [(system, _some(table, questions)) for system, table in plan_work(chosen, stimuli)]
+    refuse_without_consent(work, stimuli)
     say(code_lines(chosen, [system.name for system, _ in work]))
     with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.sqlite") as ledger:
         write_questions(ledger, work)
@@ -124,7 +125,7 @@ def tried_text(tried: Sequence[Tried]) -> str:
     return "\n".join(lines)
 
 
-def _some(table: Mapping[str, list[Question]], count: int) -> dict[str, list[Question]]:
+def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequence[Question]]:
     """Return a few questions, evenly from the first to the last."""
     keys = list(table)
     places = {round(step * (len(keys) - 1) / max(count - 1, 1)) for step in range(min(count, len(keys)))}
@@ -132,7 +133,7 @@ def _some(table: Mapping[str, list[Question]], count: int) -> dict[str, list[Que
 
 
 def _tried(
-    study: Study, system: System, table: Mapping[str, list[Question]], entries: Mapping[str, Entry]
+    study: Study, system: System, table: Mapping[str, Sequence[Question]], entries: Mapping[str, Entry]
 ) -> list[Tried]:
     use = next(one.use for one in study.systems if one.name == system.name)
     return [_one(system, use, same[0], entries[key]) for key, same in table.items()]
