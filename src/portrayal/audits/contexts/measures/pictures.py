@@ -75,7 +75,17 @@ def describe_pictures(
 @shared
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
     """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
-    return pictures.filter(SAID)
+    return pictures_where(pictures, pictures["status"].is_in(ANSWERED))
+
+
+def is_inferred(pictures: pl.DataFrame, gender: str) -> np.ndarray:
+    """Say in which of the pictures this gender is inferred."""
+    return pictures["inferred"].eq_missing(gender).to_numpy()
+
+
+def pictures_where(pictures: pl.DataFrame, chosen: pl.Series) -> pl.DataFrame:
+    """Return the chosen pictures: the very same table where all are, so that nothing is copied or worked out again."""
+    return pictures if not chosen.null_count() and chosen.all() else pictures.filter(chosen)
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
@@ -136,4 +146,6 @@ def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
 @shared
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """Return the pictures of each system, in order of first appearance."""
+    if pictures["system"].n_unique() == 1:
+        return {str(pictures["system"][0]): pictures}
     return {str(name): part for (name,), part in pictures.group_by("system", maintain_order=True)}
