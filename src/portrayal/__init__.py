@@ -27,6 +27,7 @@ _PUBLIC = {
     "measure": "portrayal.flow",
     "read_results": "portrayal.runs.measured",
     "report": "portrayal.flow",
+    "view": "portrayal.viewer.serve",
     "gate": "portrayal.runs.gate",
     "run_demo": "portrayal.demo",
     # measures

@@ -29,7 +29,7 @@ from portrayal.runs.measured import read_measured, write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
 from portrayal.runs.registry import get_audit
-from portrayal.runs.reviews import read_reviews
+from portrayal.runs.reviews import reviews_of
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.silence import silent_in
 from portrayal.runs.study import Study
@@ -179,7 +179,7 @@ def record_again(
     claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        return record_study(_study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
+        return record_study(study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
 
 
 def measure(folder: Path | str) -> Measured:
@@ -316,7 +316,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
 
 def _measure(run: Run) -> Measured:
     """Measure a run that is held."""
-    study = _study_of(run)
+    study = study_of(run)
     measured = measure_evidence(study, _evidence(study, run))
     write_measured(run, measured)
     return measured
@@ -332,7 +332,7 @@ def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
     return write_report(out, sections, title or sections[0].study_name)
 
 
-def _study_of(run: Run) -> Study:
+def study_of(run: Run) -> Study:
     """Read the study a run keeps; its relative paths still start where the study file was."""
     with Ledger.reading(run.ledger) as ledger:
         folder = ledger.fact("study_folder")
@@ -354,8 +354,7 @@ def _evidence(study: Study, run: Run) -> Evidence:
     with Ledger.reading(run.ledger) as ledger:
         responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
     write_parquet(responses, run.responses)
-    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
+    return Evidence(stimuli, responses, read_inputs(run), reviews_of(run), study.seed)
 
 
 def _section(run: Run, earlier: Sequence[str]) -> Section:
@@ -363,7 +362,7 @@ def _section(run: Run, earlier: Sequence[str]) -> Section:
     from portrayal.report.systems import shown_names
     from portrayal.runs.status import states_table
 
-    study = _study_of(run)
+    study = study_of(run)
     stem: Audit = get_audit(study.audit)
     manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
     systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
