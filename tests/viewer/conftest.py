@@ -63,7 +63,7 @@ def site(runs: list[Path]) -> Iterator[Site]:
 
 def fields(text: str, act: str = "") -> dict[str, str]:
     """Return token and item of a page's form: the one to judge with, or the one of an act."""
-    forms = re.findall(r"<form method=\"post\".*?</form>", text, re.S)
+    forms = re.findall(r"<form [^>]*method=\"post\".*?</form>", text, re.S)
     form = next(
         one for one in forms if (f'value="{act}"' in one if act else "Keep" in one or "data-judges" in one)
     )

@@ -48,7 +48,7 @@ def test_every_answer_carries_the_policy_and_nothing_is_cached(site) -> None:
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["x-frame-options"] == "DENY"
         assert "no-store" in headers["cache-control"] or path.startswith("/static")
     assert client.get("/", headers={"host": "evil.example"}).headers["content-security-policy"] == policy

@@ -20,6 +20,7 @@ READ: Mapping[str, tuple[str, str | None]] = {
 }
 LABELLED = ("tagger", "generator")
 MOST_LEVELS = 60  # of a factor one can choose from
+MOST_STEPS = 20  # of a number: more are a measurement and not a choice
 MOST_LABELS = 400
 
 
@@ -51,7 +52,8 @@ def factors_of(stimuli: pl.DataFrame) -> dict[str, list[str]]:
             continue
         levels = stimuli[name].drop_nulls().unique().sort().cast(pl.String).to_list()
         levels = [level for level in levels if level]
-        if 1 < len(levels) <= MOST_LEVELS:
+        most = MOST_STEPS if stimuli[name].dtype.is_float() else MOST_LEVELS
+        if 1 < len(levels) <= most:
             found[name] = levels
     return found
 

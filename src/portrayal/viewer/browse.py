@@ -23,8 +23,9 @@ from portrayal.viewer.pictures import SIDES, shown_picture
 
 CARDS = 24  # answers on a page
 # What of a result row is shown first; its facets follow.
-FIRST = ("system", "measure", "group", "versus")
-LAST = ("value", "low", "high", "p", "p_adjusted", "n", "counted", "unit", "decision")
+FIRST = (
+    "system", "measure", "group", "versus", "value", "low", "high", "unit", "p_adjusted", "decision", "n", "counted",
+)  # fmt: skip
 Handler = Callable[[Request, int, OpenRun], Any]
 
 
@@ -69,7 +70,7 @@ def results(request: Request, number: int, opened: OpenRun) -> Response:
         if asked.get(name):
             table = table.filter(pl.col(name) == asked[name])
     further = [name for name in facets(opened.measured.results) if table[name].drop_nulls().len()]
-    columns = ["row", *FIRST, *further, *LAST]
+    columns = ["row", *FIRST, *further]
     listing = listed(
         table.select(columns), asked.get("sort", ""), "desc" in asked, _page(asked), asked.get("words", "")
     )

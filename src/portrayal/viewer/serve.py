@@ -5,9 +5,11 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.viewer.people import ORGANISER, People
 
 LOOPBACK = "127.0.0.1"
 
@@ -54,25 +56,20 @@ def view(
     from portrayal.viewer.app import make_app
     from portrayal.viewer.desk import Desks
     from portrayal.viewer.opened import Shelf
-    from portrayal.viewer.people import People
 
     shelf, people = Shelf(folders), People.called(reviewers)
     desks = Desks(shelf)
-    if people.names:
-        desks.open_all()
-    listening = _listen(host, port)
-    port = listening.getsockname()[1]
-    hosts = known_hosts(host, port, known_as)
-    app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{port}")
-    say(_greeting(hosts[0], people, host))
-    config = uvicorn.Config(
-        app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
-    )
-    try:
+    with closing(_listen(host, port)) as listening, closing(desks):
+        port = listening.getsockname()[1]
+        hosts = known_hosts(host, port, known_as)
+        if people.names:
+            desks.open_all()
+        app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{port}")
+        say(_greeting(hosts[0], people, host))
+        config = uvicorn.Config(
+            app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
+        )
         uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        listening.close()
-        desks.close()
 
 
 def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
@@ -93,10 +90,7 @@ def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
     return list(dict.fromkeys(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names))
 
 
-def _greeting(address: str, people: object, host: str) -> list[str]:
-    from portrayal.viewer.people import ORGANISER, People
-
-    assert isinstance(people, People)
+def _greeting(address: str, people: People, host: str) -> list[str]:
     lines = [f"yours: http://{address}/enter/{people.invite(ORGANISER)}"]
     lines += [f"{name}: http://{address}/enter/{people.invite(name)}" for name in people.names]
     lines.append(
