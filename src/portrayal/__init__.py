@@ -33,6 +33,7 @@ _PUBLIC = {
     "read_results": "portrayal.runs.measured",
     "Run": "portrayal.report.opened",
     "report": "portrayal.flow",
+    "view": "portrayal.viewer.serve",
     "gate": "portrayal.runs.gate",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
