@@ -15,7 +15,7 @@ from portrayal.runs.run import Run
 from portrayal.runs.study import Study
 from portrayal.runs.work import Work
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems.sources import Source, is_code, source_of
+from portrayal.systems.sources import Source, source_of
 
 FACT = "sources"
 CHANGED = "changed"  # `--again changed`
@@ -80,12 +80,12 @@ def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemS
 
 def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:
     """Return the source that gave a system's answers, for the manifest."""
-    return (ledger.fact(FACT) or {}).get(_name(system)) if is_code(system.use) else None
+    return (ledger.fact(FACT) or {}).get(_name(system))
 
 
 def _sources(study: Study) -> Iterator[tuple[SystemSettings, Source]]:
     for system in study.systems:
-        source = source_of(system.use, study.folder) if is_code(system.use) else None
+        source = source_of(system.use, study.folder)
         if source is not None:
             yield system, source
 

@@ -23,6 +23,7 @@ from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.kept import kept_table
 from portrayal.runs.manifest import write_manifest
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
@@ -53,8 +54,9 @@ class Recorded:
     signal: int = 0  # the signal that interrupted it
 
 
-def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Recorded:
-    """Ask the systems everything the study has not asked yet; the run is held by the caller."""
+def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
+    """Ask the systems everything the study has not asked yet; the run, held by the caller, keeps the study's text."""
+    refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
     if how.untrusted:
@@ -67,7 +69,7 @@ def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Record
     inputs = get_audit(study.audit).inputs(study)
     refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
-    _keep(run, study_file, stimuli)
+    _keep(run, text, stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
         changed = _prepare(ledger, study, work, how.again)
@@ -119,10 +121,9 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     return recorder
 
 
-def _keep(run: Run, study_file: Path, stimuli: pl.DataFrame) -> None:
+def _keep(run: Run, text: str, stimuli: pl.DataFrame) -> None:
     """Keep the study as it was asked, and what is shown."""
-    if study_file.resolve() != run.study.resolve():
-        write_text(run.study, study_file.read_text(encoding="utf-8"))
+    write_text(run.study, text)
     if not _is_kept(stimuli, run.stimuli):
         write_parquet(stimuli, run.stimuli)
 

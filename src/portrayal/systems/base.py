@@ -142,6 +142,9 @@ class BaseSystem:
     # Here, free, and the same each time: what a killed process left unknown is asked again by itself.
     repeatable: bool = False
 
+    def check_ready(self) -> None:
+        """Say what is missing before anything is asked: a module, a program, a key. Nothing is run or sent."""
+
     async def close(self) -> None:
         """Nothing to let go of."""
 
