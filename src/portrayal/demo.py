@@ -67,16 +67,9 @@ def run_demo(
     make_inside(out / "runs")
     folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
     page = flow.report(folders, out, TITLE)
-    lines = [f"The report is at {page}", "Three main findings:"]
-    return "\n".join(
-        [
-            *lines,
-            *(
-                f"{number}. {text}"
-                for number, text in enumerate(main_findings(out / "results.json"), start=1)
-            ),
-        ]
-    )
+    found = main_findings(out / "results.json")
+    lines = [f"The report is at {page}", "Three main findings:" if found else "Nothing was found."]
+    return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(found, start=1))])
 
 
 def main_findings(results: Path, count: int = 3) -> list[str]:

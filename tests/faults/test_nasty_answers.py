@@ -362,7 +362,7 @@ def test_a_whole_audit_measures_around_bad_vectors(tmp_path: Path) -> None:
     )
     (tmp_path / "bad_vectors.py").write_text(ENCODER.replace("{ODD}", odd))
     (tmp_path / "study.toml").write_text(STUDY)
-    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report
     assert page.exists()
     table = pl.read_parquet(tmp_path / "run" / "responses.parquet")
     assert table.filter(pl.col("status") == "unparsable").height == 7

@@ -89,7 +89,7 @@ def test_the_run_is_held_until_the_report_is_written(tmp_path: Path, monkeypatch
         return folder / "report.html"
 
     monkeypatch.setattr(flow, "_report", second_process)
-    assert flow.audit(write_study(tmp_path), folder, quiet=True) == folder / "report.html"
+    assert flow.audit(write_study(tmp_path), folder, quiet=True).report == folder / "report.html"
 
 
 def test_a_faulty_study_leaves_an_earlier_run_as_it_was(tmp_path: Path) -> None:

@@ -440,7 +440,7 @@ def test_the_whole_flow_on_a_phantom(tmp_path: Path) -> None:
         f"[systems.parameters]\n{lines}\n"
         f'[[associations.test]]\nname = "t"\nharm = "harming X"\n{lines}\n'
     )
-    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report
     table = pl.read_parquet(tmp_path / "run" / "results.parquet")
     planted, null = (
         table.row(by_predicate=(pl.col("system") == name) & (pl.col("measure") == "eat"), named=True)

@@ -176,7 +176,7 @@ def test_a_system_that_never_answers_is_reported_and_not_a_crash(tmp_path: Path)
     (tmp_path / "tags.csv").write_text("stimulus,tag\nsomebody else,nurse\n")
     text = STUDY.format(consent="generated").replace("phantom:counterfactuals", "replay:tags.csv")
     (tmp_path / "study.toml").write_text(text)
-    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report
     assert "phantom" in page.read_text(encoding="utf-8")
     results = pl.read_parquet(tmp_path / "run" / "results.parquet")
     assert results.filter(pl.col("measure") == "slope").is_empty()

@@ -334,7 +334,7 @@ def test_a_whole_run_from_study_to_report(tmp_path):
     for name in REFERENCES[:2]:
         lines += ["[[systems]]", f'name = "{name}"', f'use = "{name}"', 'parameters = { collection = "toy" }']
     path.write_text("\n".join(lines))
-    page = flow.audit(path, tmp_path / "run", quiet=True)
+    page = flow.audit(path, tmp_path / "run", quiet=True).report
     text = page.read_text()
     assert "Gender stereotype reinforcement by system" in text
     results = pl.read_parquet(tmp_path / "run" / "results.parquet")
