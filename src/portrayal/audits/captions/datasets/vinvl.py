@@ -53,7 +53,8 @@ def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFra
             if "rect" in item and item.get("conf", 1.0) >= least:
                 left, top, right, bottom = (float(end) for end in item["rect"])
                 synset = synset_of(item["class"].strip().lower(), "n")
-                boxes.append((image, synset, left, top, right - left, bottom - top))
+                if synset is not None:
+                    boxes.append((image, synset, left, top, right - left, bottom - top))
     return relative_boxes(boxes, sizes)
 
 
