@@ -130,6 +130,20 @@ def test_annotations_of_zhao(tmp_path) -> None:
         zhao.read_zhao(write(tmp_path / "b.csv", "id,age\n1,old\n"))
 
 
+def test_boxes_of_vinvl_are_shares_of_the_image(tmp_path) -> None:
+    rects = [
+        {"class": "Dog", "rect": [20, 10, 60, 40], "conf": 0.9},
+        {"class": "cup", "rect": [0, 0, 5, 5], "conf": 0.1},
+    ]
+    sized = json.dumps({"image_w": 200, "image_h": 100, "objects": [*rects, {"class": "man", "conf": 0.9}]})
+    path = write(tmp_path / "boxes.tsv", f"7\t{sized}\n8\t" + json.dumps(rects) + "\n")
+    boxes, faults = vinvl.read_boxes(path, least=0.2)
+    # left 20/200, top 10/100, width 40/200, height 30/100; image 8 has no size, so it has labels alone
+    assert boxes.rows() == [("7", "dog.n.01", 0.1, 0.1, 0.2, 0.3)]
+    assert faults.is_empty()
+    assert vinvl.read_labels(path, least=0.2)["word"].to_list() == ["dog", "man", "dog"]
+
+
 def test_vinvl_and_spice(tmp_path) -> None:
     labels = write(tmp_path / "v.tsv", '1\t[{"class": "man", "conf": 0.9}, {"class": "dog", "conf": 0.1}]\n')
     assert vinvl.read_labels(labels, least=0.2)["word"].to_list() == ["man"]

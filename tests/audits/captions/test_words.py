@@ -159,6 +159,26 @@ def test_every_term_names_its_source() -> None:
     assert "NCDJ" in sources
 
 
+def test_a_style_guide_is_named_only_for_terms_that_its_text_has() -> None:
+    named = pl.concat(
+        [
+            read_list(name).select("term", "source")
+            for name in ("identity", "identity_nouns", "artifacts", "demeaning")
+        ]
+    )
+    guides = pl.col("source").str.starts_with("GLAAD") | pl.col("source").str.starts_with("NCDJ")
+    assert set(named.filter(guides)["term"]) == {
+        "transgender", "gay", "lesbian", "bisexual", "queer", "asexual", "pansexual", "homosexual", "transgendered",
+        "hard-of-hearing", "low-vision", "wheelchair user", "wheelchair", "wheelchair-bound", "retarded", "handicapped",
+    }  # fmt: skip
+    assert named.filter(pl.col("source").str.contains("not confirmed")).height == 40
+
+
+def test_nouns_for_what_a_picture_does_not_show_are_people() -> None:
+    nouns = read_list("nonimageable").filter(pl.col("part") == "n")["term"]
+    assert [name for name in nouns if not wordnet.load().is_person_synset(name)] == []
+
+
 def test_artifacts_of_several_words_match_as_a_whole_or_not_at_all() -> None:
     assert [term for term in ("rainbow flag", "head wrap", "white cane", "hearing aid") if is_phrase(term)] == [
         "rainbow flag", "head wrap", "white cane",

@@ -131,6 +131,7 @@ def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path
         mentions.append(visual_genome.read_relationships(root / "relationships.json", names))
     if labels.vinvl:
         mentions.append(vinvl.read_labels(folder / labels.vinvl))
+        _extend(([], boxes, faults), ((), *vinvl.read_boxes(folder / labels.vinvl)))
     if labels.spice:
         whose: Literal["test", "ref"] = "ref" if stage == HUMAN_LABELS else "test"
         mentions.append(spice.read_spice(folder / labels.spice, stage, whose))

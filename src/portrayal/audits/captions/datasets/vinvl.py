@@ -1,4 +1,4 @@
-"""VinVL: labels of its vision model and captions of the whole system, as its code writes them (TSV of id and JSON) [1]_.
+"""VinVL: labels and boxes of its vision model and captions of the whole system, as its code writes them (TSV of id and JSON) [1]_.
 
 References
 ----------
@@ -13,8 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.captions.datasets.boxes import Pixels, relative_boxes
 from portrayal.audits.captions.datasets.data_files import read_lines
 from portrayal.audits.captions.measures.mentions import with_synsets
+from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import SYSTEM_LABELS
 from portrayal.errors import PortrayalError
 from portrayal.tables import reads
@@ -33,6 +35,27 @@ def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
                     (image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())
                 ]
     return with_synsets(dict.fromkeys(rows), SYSTEM_LABELS)
+
+
+@reads("VinVL's boxes")
+def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return (boxes, faults) of the objects that have a `rect` (left, top, right, bottom), in images with `image_w` and `image_h`.
+
+    Files that give neither have labels alone.
+    """
+    boxes: list[Pixels] = []
+    sizes: dict[str, tuple[float, float]] = {}
+    for image, found in _rows(path):
+        if not isinstance(found, dict) or "image_w" not in found:
+            continue
+        sizes[image] = float(found["image_w"]), float(found["image_h"])
+        for item in found["objects"]:
+            if "rect" in item and item.get("conf", 1.0) >= least:
+                left, top, right, bottom = (float(end) for end in item["rect"])
+                synset = synset_of(item["class"].strip().lower(), "n")
+                if synset is not None:
+                    boxes.append((image, synset, left, top, right - left, bottom - top))
+    return relative_boxes(boxes, sizes)
 
 
 @reads("VinVL's captions")
