@@ -17,6 +17,7 @@ from portrayal.errors import PortrayalError
 ORDER = (
     "study",
     "run",
+    "evidence",
     "search",
     "instrument",
     "faces",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -138,6 +138,14 @@ class Ledger:
             return
         with self._connection:
             yield self._connection
+
+    def is_plan(self, plan: Sequence[tuple[str, str, str, Set[str]]]) -> bool:
+        """Whether the study's questions are these and no others: the keys of each (system, kind, reader)."""
+        ((current,),) = self._connection.execute("SELECT count(*) FROM questions WHERE current").fetchall()
+        if current != sum(len(keys) for *_, keys in plan):
+            return False
+        held = "SELECT key FROM questions WHERE current AND system = ? AND kind = ? AND reader = ?"
+        return all({key for (key,) in self._connection.execute(held, about)} == keys for *about, keys in plan)
 
     def plan(self, questions: Iterable[Planned]) -> None:
         """Make these the study's questions; answers already here are kept, other questions set aside."""
@@ -287,6 +295,14 @@ class Ledger:
                 media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
                 answer = Answer(raw or b"", media, version or "", cost, state == "refused")
             yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
+
+    def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
+        """Return the stored bytes of one question, their media type and its state; empty where nothing is stored."""
+        row = self._connection.execute(
+            "SELECT raw, media, state FROM questions WHERE current AND system = ? AND hash = ? AND repeat = ?",
+            (system, digest, repeat),
+        ).fetchone()
+        return (row[0] or b"", row[1] or "", row[2]) if row else (b"", "", "")
 
     def spent(self) -> float:
         """Return the money spent so far, in US dollars."""

@@ -23,7 +23,7 @@ Columns: TypeAlias = Sequence[
 ]  # those of `portrayal.tables.ROWS`, each as long as the answer has rows
 
 EXACT = 2**53  # whole numbers below it are the same as floats
-_scan = json.JSONDecoder().scan_once
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _NUMBERS = {float, int}
 
 

@@ -50,8 +50,8 @@ def accuracy(
     if gender not in pictures.columns:
         return
     for system, part in by_system(pictures).items():
-        labels = [label for names in genders.values() for label in names]
-        labelled = pictures_where(part, part[gender].is_in(labels))
+        known = [label for names in genders.values() for label in names]
+        labelled = pictures_where(part, part[gender].is_in(known))
         people, present = people_of(labelled), set(labelled[gender].unique())
         for cluster, labels in genders.items():
             depicted = [label for label in labels if label in present]
