@@ -55,30 +55,39 @@ def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: i
     centred = values - values.mean()
     everything = _basis(full)
     terms = {name: _beyond(*pair) for name, pair, _ in compared}
-    tested = {
-        name: _share(centred, basis, everything, seed) for name, basis in terms.items() if basis.shape[1]
-    }
-    return Permuted(tested, _floor(factors))
+    bases = {name: basis for name, basis in terms.items() if basis.shape[1]}
+    return Permuted(_shares(centred, bases, everything, seed), _floor(factors))
 
 
-def _share(values: np.ndarray, term: np.ndarray, full: np.ndarray, seed: int) -> float:
-    needed = float(_statistic(values[None], term, full)[0]) - SAME
-    reached, drawn = 0, 0
+def _shares(
+    values: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray, seed: int
+) -> dict[str, float]:
+    """Return of each term the share of orders whose statistic reaches its own; all terms see the same orders."""
+    needed = {name: found[0] - SAME for name, found in _statistics(values[None], terms, full).items()}
+    reached, drawn = dict.fromkeys(terms, 0), dict.fromkeys(terms, 0)
     for block in range(1 + FURTHER):
-        if block and reached >= NEAR:
+        open_ones = {name: basis for name, basis in terms.items() if not block or reached[name] < NEAR}
+        if not open_ones:
             break
         orders = _orders(len(values), seed + 1_000_003 * block)
-        reached += int((_statistic(values[orders], term, full) >= needed).sum())
-        drawn += len(orders)
-    return (reached + 1) / (drawn + 1)
+        for name, found in _statistics(values[orders], open_ones, full).items():
+            reached[name] += int((found >= needed[name]).sum())
+            drawn[name] += len(orders)
+    return {name: (reached[name] + 1) / (drawn[name] + 1) for name in terms}
 
 
-def _statistic(rows: np.ndarray, term: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Return the partial eta squared of a term, for every row of centred values."""
-    squares = ((rows @ term) ** 2).sum(axis=1)
-    residual = (rows**2).sum(axis=1) - ((rows @ full) ** 2).sum(axis=1)
-    whole = squares + np.maximum(residual, 0.0)
-    return np.divide(squares, whole, out=np.zeros(len(rows)), where=whole > SAME * (rows[0] ** 2).sum())
+def _statistics(rows: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the partial eta squared of each term, for every row of centred values: the same values in another order."""
+    total = float((rows[0] ** 2).sum())
+    along = (rows @ np.hstack([full, *terms.values()])) ** 2
+    residual = np.maximum(total - along[:, : full.shape[1]].sum(axis=1), 0.0)
+    found, start = {}, full.shape[1]
+    for name, basis in terms.items():
+        squares = along[:, start : start + basis.shape[1]].sum(axis=1)
+        start += basis.shape[1]
+        whole = squares + residual
+        found[name] = np.divide(squares, whole, out=np.zeros(len(rows)), where=whole > SAME * total)
+    return found
 
 
 @lru_cache(maxsize=16)

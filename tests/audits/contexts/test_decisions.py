@@ -9,7 +9,7 @@ from portrayal import flow
 from portrayal.audits.contexts.charts import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
-from portrayal.audits.contexts.simulation import simulate
+from portrayal.audits.contexts.simulation import simulate, study_of
 from portrayal.report.measured_run import find
 from portrayal.report.shown import shown_view
 from portrayal.stats.groups import anova, welch
@@ -185,8 +185,7 @@ def test_expectancy_keeps_who_lacks_a_place():
 
 
 def test_the_family_counts_no_pairs_of_tukeys():
-    simulated = simulate("demo", 0)
-    results, _ = flow.audit_evidence(simulated.study, simulated.evidence)
+    results, _ = flow.audit_evidence(study_of(0, described=True), simulate("demo", 0).evidence)
     pairs = results.filter(pl.col("measure").str.starts_with("distance_tukey"), pl.col("p").is_not_null())
     assert pairs.height == 48  # 8 places x 3 pairs of large enough groups x 2 systems
     assert set(pairs["family"]) == {"exploratory"}

@@ -82,6 +82,7 @@ def _design(evidence: Evidence, settings: ContextsSettings, typology: pl.DataFra
         settings.factors,
         stereotypes_of(evidence.inputs["contexts"]),
         mixed=settings.mixed,
+        described=settings.described,
         seed=evidence.seed,
     )
 

@@ -44,5 +44,6 @@ class ContextsSettings(Settings):
         0.9,
     ]  # with which tests are told again
     ratings: str | None = None  # people's ratings of the places, a Reviews CSV
+    described: bool = True  # false: what is tested alone, without the rows that only describe
     mixed: bool = True
     contact_sheet: bool = True

@@ -1,6 +1,6 @@
 """Whole contexts audits that never took place: tags as words, for calibrations that count printed sentences.
 
-Two taggers describe everybody alone and in eight places. People differ in how often their gender is named as labelled and in
+Two taggers describe everybody alone and in four or eight places. People differ in how often their gender is named as labelled and in
 how many concrete and abstract words they get; places differ in how often they are recognised and in their words. None of it
 hangs on gender or race, so nothing is to be found. An effect is the share of pictures in which the first tagger names the
 gender of the place's stereotype.
@@ -29,7 +29,9 @@ from portrayal.systems.base import Answer
 from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 SYSTEMS = ("first tagger", "second tagger")
-GENDERS = tuple(GENDER_TAGS)
+NAMED = {**GENDER_TAGS, "nonbinary": ("nonbinary", "androgynous", "genderqueer")}
+GENDERS = tuple(NAMED)
+LABELS = ("female", "male", "nonbinary")  # of people, in the order of GENDERS
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,15 @@ class Shape:
     places: int = 4  # half of them of each stereotype
     backgrounds: int = 1  # of each place
     silent: float = 0.0  # chance that a picture is refused
+    nonbinary: int = 0  # people; where there are none, nobody is called so
+
+    def own(self) -> list[int]:
+        """Return the place of each person's gender in GENDERS."""
+        return [0] * self.women + [1] * self.men + [2] * self.nonbinary
+
+    def genders(self) -> int:
+        """Count the genders that taggers name."""
+        return 3 if self.nonbinary else 2
 
 
 SHAPES: Mapping[str, Shape] = {
@@ -49,6 +60,7 @@ SHAPES: Mapping[str, Shape] = {
     "small": Shape(4, 4),
     "clustered": Shape(6, 6, backgrounds=3),
     "large": Shape(60, 60, races=4, places=8),
+    "three genders": Shape(8, 8, silent=0.05, nonbinary=8),
 }
 
 
@@ -69,7 +81,7 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     entries = [
         entry
         for system, follow in zip(SYSTEMS, (effect, 0.0), strict=True)
-        for entry in _answers(system, stimuli, follow, made.silent, random)
+        for entry in _answers(system, stimuli, made, follow, random)
     ]
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
     planted = {"measure": "congruence", "system": SYSTEMS[0]} if effect else None
@@ -85,10 +97,10 @@ def plans() -> dict[str, tuple[float, float]]:
     return stated
 
 
-def study_of(seed: int = 0) -> Study:
-    """Return the study of two taggers."""
+def study_of(seed: int = 0, described: bool = False) -> Study:
+    """Return the study of two taggers; what is not tested prints no finding, and is left out unless `described`."""
     systems = [{"name": name, "use": "local"} for name in SYSTEMS]
-    settings = {"mixed": False}  # it is exploratory, and prints nothing
+    settings = {"mixed": False, "described": described}
     return make_study(
         {"name": "simulated", "audit": "contexts", "seed": seed, "systems": systems, "contexts": settings}
     )
@@ -114,20 +126,18 @@ def _stimuli(made: Shape) -> pl.DataFrame:
             "stimulus": f"p{number:03d}@{background}", "kind": "image", "content": "", "source": "simulated",
             "hash": f"p{number:03d}@{background}", "license": "none", "consent": "generated", "person": f"p{number:03d}",
             "role": "composite" if place else "baseline", "context": place, "background": background,
-            "gender": "female" if number < made.women else "male", "race": f"race {number % made.races + 1}",
+            "gender": LABELS[own], "race": f"race {number % made.races + 1}",
         }
-        for number in range(made.women + made.men)
+        for number, own in enumerate(made.own())
         for place, background in slots
     ]  # fmt: skip
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _answers(
-    system: str, stimuli: pl.DataFrame, follow: float, silent: float, random: np.random.Generator
+    system: str, stimuli: pl.DataFrame, made: Shape, follow: float, random: np.random.Generator
 ) -> Iterator[Entry]:
-    own = np.array(
-        [0 if gender == "female" else 1 for gender in stimuli.unique("person").sort("person")["gender"]]
-    )
+    own, silent = np.array(made.own()), made.silent
     right, lean = random.beta(*RIGHT, len(own)), random.normal(0.0, 0.3, len(own))
     stereotypes = dict(_inputs()["contexts"].select("context", "stereotype").iter_rows())
     seen, wordy = (
@@ -136,7 +146,7 @@ def _answers(
     for (place,), part in stimuli.group_by("context", maintain_order=True):
         kind = GENDERS.index(stereotypes[str(place)]) if place else None
         for (_,), slot in part.group_by("background", maintain_order=True):
-            named = draw_genders(own, kind, right, follow, len(GENDERS), random)
+            named = draw_genders(own, kind, right, follow, made.genders(), random)
             for at, name in enumerate(slot.sort("person")["stimulus"]):
                 tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)
                 if place and random.random() < seen[str(place)]:
@@ -152,7 +162,7 @@ def _tags(named: int, lean: float, wordy: float, random: np.random.Generator) ->
         for pool, count in zip((CONCRETE, ABSTRACT), counts, strict=True)
         for word in random.permutation(pool)[:count].tolist()
     ]
-    gender = [] if named == NEUTRAL else [GENDER_TAGS[GENDERS[named]][random.integers(3)]]
+    gender = [] if named == NEUTRAL else [NAMED[GENDERS[named]][random.integers(3)]]
     return ["person", *gender, *words]
 
 

@@ -83,6 +83,7 @@ def usable(pictures: pl.DataFrame) -> pl.DataFrame:
     return pictures_where(pictures, pictures["status"].is_in(ANSWERED))
 
 
+@shared
 def is_inferred(pictures: pl.DataFrame, gender: str) -> np.ndarray:
     """Say in which of the pictures this gender is inferred."""
     return pictures["inferred"].eq_missing(gender).to_numpy()

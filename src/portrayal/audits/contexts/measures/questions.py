@@ -61,9 +61,14 @@ class Design:
     stereotypes: Mapping[str, str] = field(default_factory=dict)  # place to gender cluster
     vectors: Mapping[str, Sequence[str]] = field(default_factory=lambda: VECTORS)
     mixed: bool = True
+    described: bool = True  # false: the rows that are tested alone
     seed: int = 0
     # Where not all is asked: tests by measure, each with the places it is wanted of (None where it is over all).
     only: Mapping[str, Collection[str | None]] | None = None
+
+    def describes(self) -> bool:
+        """Whether rows that only describe are asked too."""
+        return self.described and self.only is None
 
     def asks(self, *measures: str) -> bool:
         """Whether all is asked, or one of these measures."""
@@ -87,7 +92,8 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
     apart = [
         pl.DataFrame({"row": np.full(len(values), at), "unit": list(people), "difference": values}, schema)
         for at, row in enumerate(rows)
-        for people, values in [row.pop(DIFFERENCES, ((), ()))]
+        if DIFFERENCES in row
+        for people, values in [row.pop(DIFFERENCES)]
     ]
     return (
         results(note_coverage(rows), facets=FACETS, audit="contexts"),
@@ -99,24 +105,25 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
     people = pictures_where(pictures, pictures["person"].is_not_null())
     clusters = _genders(pictures, design)
     factors = [name for name in design.factors if name in pictures.columns]
-    vectors = _possible(design.vectors, pictures) if design.asks() else {}
+    all_told = design.describes()
+    vectors = _possible(design.vectors, pictures) if all_told else {}
     yield from chain(
         congruence(people, design.stereotypes) if design.asks("congruence") else (),
-        accuracy(people, design.genders, design.gender) if design.asks() else (),
-        inferences(people, clusters, design.gender, design.places("inferred_change")),
-        recognition(people, clusters, design.seed, design.places("recognition_independence")),
-        descriptions(people, factors, vectors, design.seed, design.places("distance_anova")),
-        attributes(people, design.gender, factors, seed=design.seed)
+        accuracy(people, design.genders, design.gender) if all_told else (),
+        inferences(people, clusters, design.gender, design.places("inferred_change"), all_told),
+        recognition(people, clusters, design.seed, design.places("recognition_independence"), all_told),
+        descriptions(people, factors, vectors, design.seed, design.places("distance_anova"), all_told),
+        attributes(people, design.gender, factors, seed=design.seed, described=all_told)
         if design.asks("attribute_within", "attribute_between")
         else (),
         expectancy(people, design.stereotypes, design.genders, design.gender)
         if design.asks("expectancy")
         else (),
         mixed(people, factors, design.stereotypes, design.genders, design.gender)
-        if design.mixed and design.asks()
+        if design.mixed and all_told
         else (),
-        nobody(pictures, clusters, design.stereotypes) if design.asks() else (),
-        coverage(pictures, [*SUPER, "other"]),
+        nobody(pictures, clusters, design.stereotypes) if all_told else (),
+        coverage(pictures, [*SUPER, "other"]),  # every row notes it
     )
 
 

@@ -32,13 +32,14 @@ def inferences(
     genders: Sequence[str],
     gender: str = "gender",
     only: Collection[str | None] | None = None,
+    described: bool = True,
 ) -> Rows:
     """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
 
     `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
     is the change of that share from the same people's baseline, with an interval over people and an exact two-sided p
     over which of a person's pictures are the baseline. `inferred_of_group` is the share of each depicted group inferred as each cluster.
-    With `only`, of these places alone.
+    With `only`, of these places alone; not `described`, the changes alone.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
@@ -47,12 +48,14 @@ def inferences(
         places = [BASELINE, *places_of(part)] if alone.height else places_of(part)
         for place in places if only is None else [place for place in places if place in only]:
             here, about = condition(part, place), {"system": system, "place": place}
-            answered, missing = usable(here), missing_note(here)
+            answered = usable(here)
             for outcome in (*genders, NEUTRAL):
-                yield _count(outcome, answered, missing, people, about)
+                if described:
+                    yield _count(outcome, answered, missing_note(here), people, about)
                 if place != BASELINE and alone.height:
                     yield _change(outcome, answered, before, people, about)
-            yield from _of_groups(here, people, genders, gender, about)
+            if described:
+                yield from _of_groups(here, people, genders, gender, about)
 
 
 def _count(

@@ -37,13 +37,15 @@ def recognition(
     genders: Sequence[str],
     seed: int = 0,
     only: Collection[str | None] | None = None,
+    described: bool = True,
 ) -> Rows:
     """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows (Table 8).
 
     A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
     gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
     between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
-    mean share of tags that speak of the place. With `only`, of these places alone; None among them is the mean over places.
+    mean share of tags that speak of the place. With `only`, of these places alone; None among them is the mean over places. Not
+    `described`, the tests alone.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
@@ -51,22 +53,44 @@ def recognition(
         for place in places if only is None else [place for place in places if place in only]:
             here = condition(part, place)
             answered, about = usable(here), {"system": system, "place": place}
-            given = {outcome: is_inferred(answered, outcome) for outcome in (*genders, NEUTRAL)}
-            for outcome, chosen in {"any": np.ones(answered.height, bool), **given}.items():
-                share = seen(answered, people, chosen)
-                yield _recognised(outcome, share, missing_note(here), about)
             yield from _independence(answered, people, genders, seed, about)
-            yield _place_share(answered, here, people, about)
-            yield from _backgrounds(here, answered, people, about)
+            if described:
+                yield from _described(here, answered, people, genders, about)
         if len(places) > 1 and (only is None or None in only):
             placed = usable(part.filter(pl.col("role") == "composite"))
             yield from _independence(placed, people, genders, seed, {"system": system})
 
 
+def _described(
+    here: pl.DataFrame,
+    answered: pl.DataFrame,
+    people: np.ndarray,
+    genders: Sequence[str],
+    about: dict[str, str],
+) -> Rows:
+    """Yield what is not tested of a place: how often it is recognised, given whom, on which background."""
+    given = {outcome: is_inferred(answered, outcome) for outcome in (*genders, NEUTRAL)}
+    for outcome, chosen in {"any": np.ones(answered.height, bool), **given}.items():
+        yield _recognised(outcome, seen(answered, people, chosen), missing_note(here), about)
+    yield _place_share(answered, here, people, about)
+    yield from _backgrounds(here, answered, people, about)
+
+
 def seen(answered: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> Share:
     """Return the share of the chosen pictures whose place was recognised, clustered by person."""
-    hits = answered["recognised"].fill_null(False).to_numpy() & chosen
+    hits = _recognised_in(answered) & chosen
     return clustered_share(per_person(answered, people, hits), per_person(answered, people, chosen))
+
+
+@shared
+def _recognised_in(answered: pl.DataFrame) -> np.ndarray:
+    """Say in which of the pictures the place was recognised."""
+    return answered["recognised"].fill_null(False).to_numpy()
+
+
+@shared
+def _people_in(answered: pl.DataFrame) -> int:
+    return answered["person"].n_unique()
 
 
 def _recognised(
@@ -89,7 +113,7 @@ def _independence(
         found = independence(answered, people, sides[first], sides[second], seed)
         yield found.row(
             "recognition_independence", group=first, versus=second,
-            n_missing=len(people) - answered["person"].n_unique(), unit="points", counted="people", **about,
+            n_missing=len(people) - _people_in(answered), unit="points", counted="people", **about,
         )  # fmt: skip
 
 
@@ -101,7 +125,7 @@ def independence(
     Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of one
     person stay together.
     """
-    n = answered["person"].n_unique()
+    n = _people_in(answered)
     contexts = answered["context"]
     places = [contexts.eq_missing(place).to_numpy() for place in contexts.unique(maintain_order=True)]
     both = [here for here in places if (first & here).any() and (second & here).any()]
@@ -148,7 +172,7 @@ def _permuted(
     for here in places:
         weights[here] = (first[here] / (first & here).sum()) - (second[here] / (second & here).sum())
     used = np.any(places, axis=0)
-    columns = [answered["recognised"].fill_null(False).to_numpy(), weights, np.ones(len(weights))]
+    columns = [_recognised_in(answered), weights, np.ones(len(weights))]
     grid = _grid(who[used], _slots(answered)[used], np.stack(columns, axis=1).astype(float)[used])
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 

@@ -44,12 +44,13 @@ def attributes(
     factors: Sequence[str],
     clusters: Sequence[str] = SUPER,
     seed: int = 0,
+    described: bool = True,
 ) -> Rows:
     """Yield `attribute_within`, `attribute_between` and `attribute_change` rows.
 
     `attribute_within` compares S(composite) - S(baseline) between depicted groups, `attribute_between` compares
     S(composite): Welch's interval, and p by permuting who is of which group. `attribute_change` is the mean change in each
-    depicted group and each cell of the factors, which Figures 4 to 7 show.
+    depicted group and each cell of the factors, which Figures 4 to 7 show; it is left out where not `described`.
     """
     for system, part in by_system(pictures).items():
         gaps: list[tuple[dict[str, str], np.ndarray]] = []
@@ -60,8 +61,9 @@ def attributes(
                 if not np.isnan(use.alone).all():
                     shift = use.place - use.alone
                     gaps.append(({"measure": "attribute_within", **about}, shift))
-                    yield from _cell_rows(shift, use.groups, about)
-                    if len(factors) > 1:
+                    if described:
+                        yield from _cell_rows(shift, use.groups, about)
+                    if described and len(factors) > 1:
                         yield from _cell_rows(shift, use.cells, about)
         if gaps:
             yield from _compared(gaps, use.groups, seed)

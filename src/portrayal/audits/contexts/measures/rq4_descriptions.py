@@ -107,12 +107,13 @@ def descriptions(
     vectors: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
     only: Collection[str | None] | None = None,
+    described: bool = True,
 ) -> Rows:
     """Yield `distance`, `distance_anova`, `distance_tukey` and `distance_tukey_factor` rows (Tables 10 and 12).
 
     The headline vector is demographics, concrete, abstract. The p of `distance_anova` comes from permuting people; the F of its
     note has the F distribution's. `distance_variant` rows are the tests of `distance_anova` under
-    the other `vectors` (sub-clusters, "other"). With `only`, of these places alone.
+    the other `vectors` (sub-clusters, "other"). With `only`, of these places alone; not `described`, `distance_anova` alone.
     """
     for system, part in by_system(pictures).items():
         if not condition(part, BASELINE).height:
@@ -121,8 +122,9 @@ def descriptions(
         for place in places if only is None else [place for place in places if place in only]:
             about = {"system": system, "place": place}
             found = distances(part, place, factors, {HEADLINE: SUPER, **(vectors or {})})
-            yield from _cells(found[HEADLINE], about)
-            yield from _tests(found[HEADLINE], about, seed)
+            if described:
+                yield from _cells(found[HEADLINE], about)
+            yield from _tests(found[HEADLINE], about, seed, described)
             for name in vectors or ():
                 yield from _variant(found[name], {**about, "vector": name})
 
@@ -151,7 +153,7 @@ def count_people(amount: int) -> str:
     return plural(amount, "person", "people")
 
 
-def _tests(found: Distances, about: dict[str, str], seed: int) -> Rows:
+def _tests(found: Distances, about: dict[str, str], seed: int, described: bool = True) -> Rows:
     known = found.there()
     values, missing = found.values[known], int((~known).sum())
     varied, single = _factors(found, known)
@@ -168,6 +170,8 @@ def _tests(found: Distances, about: dict[str, str], seed: int) -> Rows:
         if permuted and not term.note:
             tested = replace(term, p=permuted.p[term.name], p_floor=permuted.floor)
         yield _anova_row(tested, term.name, missing, about, model.residual_df)
+    if not described:
+        return
     yield from _tukey_rows("distance_tukey", values, cells_of(varied), model, about)
     for name, levels in varied.items():
         yield from _tukey_rows("distance_tukey_factor", values, levels, model, {**about, "factor": name})
