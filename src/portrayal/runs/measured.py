@@ -70,7 +70,7 @@ def read_measured(run: Run) -> Measured:
     """Read back what `measure` left in a run."""
     if not run.results.exists():
         raise PortrayalError(f"{run.folder} has no results yet. Run: portrayal measure {run.folder}")
-    paths = _measured_files(run)
+    paths = measured_files(run)
     tables = {path.stem: kept_table(path, MEND) for path in paths if path.suffix == ".parquet"}
     pictures = {path.stem: kept_bytes(path, MEND) for path in paths if path.suffix == ".png"}
     warnings = [str(line) for line in kept_json(run.warnings, list, MEND)]
@@ -81,7 +81,7 @@ def read_measured(run: Run) -> Measured:
     return Measured(results, tables, warnings, pictures=pictures)
 
 
-def _measured_files(run: Run) -> list[Path]:
+def measured_files(run: Run) -> list[Path]:
     """Return the tables and pictures that measuring wrote; what else lies there is not ours."""
     noted = belongings(run.folder, MEASURED)
     if noted is None:  # a run of an earlier version

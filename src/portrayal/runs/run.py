@@ -57,6 +57,7 @@ NAMES = (
     "reviews.csv",
     "manifest.json",
     "report.html",
+    "redacted.json",
 )
 
 
