@@ -33,10 +33,11 @@ _PUBLIC = {
     "read_results": "portrayal.runs.measured",
     "Run": "portrayal.report.opened",
     "report": "portrayal.flow",
+    "view": "portrayal.viewer.serve",
     "gate": "portrayal.runs.gate",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
-    "redact": "portrayal.flow",
+    "redact": "portrayal.report.redact",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

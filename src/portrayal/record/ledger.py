@@ -296,6 +296,14 @@ class Ledger:
                 answer = Answer(raw or b"", media, version or "", cost, state == "refused")
             yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
 
+    def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
+        """Return the stored bytes of one question, their media type and its state; empty where nothing is stored."""
+        row = self._connection.execute(
+            "SELECT raw, media, state FROM questions WHERE current AND system = ? AND hash = ? AND repeat = ?",
+            (system, digest, repeat),
+        ).fetchone()
+        return (row[0] or b"", row[1] or "", row[2]) if row else (b"", "", "")
+
     def spent(self) -> float:
         """Return the money spent so far, in US dollars."""
         return self._connection.execute("SELECT coalesce(sum(cost), 0) FROM questions").fetchone()[0]
