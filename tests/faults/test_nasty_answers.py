@@ -21,6 +21,7 @@ from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.recorder import Recorder
 from portrayal.record.responses import read_responses
 from portrayal.systems.base import LARGEST_ANSWER, Answer, BaseSystem, Question
+from portrayal.systems.readers import read_rows
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -306,6 +307,13 @@ def test_a_models_odd_words(tmp_path: Path, words: str) -> None:
     system = Saying("mine", "tagger", "x", reader="openai", answers={"a": Answer(body)})
     entries = record(tmp_path, system, ["a"])
     check(tmp_path, entries, "tagger", {"a"})
+
+
+@pytest.mark.parametrize("inside", ["", '"a"'])
+def test_a_models_nested_words_end_no_reader(inside: str) -> None:
+    """1,500 levels are more than the reader of JSON goes into; the words are split as a list without brackets."""
+    body = json.dumps({"choices": [{"message": {"content": "[" * 1500 + inside + "]" * 1500}}]}).encode()
+    assert [row["tag"] for row in read_rows("openai", Answer(body), "tagger", {})] == ["a"] * bool(inside)
 
 
 def test_a_flipped_bit_is_found_when_reading_and_can_be_asked_again(tmp_path: Path) -> None:

@@ -139,6 +139,13 @@ def test_a_rate_is_waited_for_even_where_it_speaks_of_billing(words: bytes) -> N
     assert isinstance(error_for(429, {}, words), Throttled)
 
 
+@pytest.mark.parametrize("words", RATES[:2])
+def test_a_rate_that_speaks_of_billing_is_asked_again(tmp_path: Path, words: bytes) -> None:
+    with service(lambda content, time: (429, words, {}) if time == 1 else OK) as (address, _):
+        recorder, entries, slept, _ = record(tmp_path, address, ["a", "b"])
+    assert (states(entries), len(slept), recorder.messages) == (["done"] * 2, 2, [])
+
+
 @pytest.mark.parametrize("words", SPENT)
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_spent_quota_stops_the_system(tmp_path: Path, words: bytes, status: int) -> None:

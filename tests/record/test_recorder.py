@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,6 +245,36 @@ def test_an_error_the_user_must_mend_lets_the_others_finish_what_is_in_flight(le
     assert ledger.counts()["paid"]["done"] == 1
     assert ledger.counts()["paid"]["planned"] == 2
     assert ledger.counts()["fake"]["planned"] == 3
+
+
+def test_a_disk_that_is_full_for_one_answer_costs_no_other_in_flight(tmp_path: Path, monkeypatch) -> None:
+    """The review lost 3 or 4 answers in flight; the one that could not be written is unknown, and no other."""
+
+    @dataclass
+    class Slow(Scripted):
+        async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+            await asyncio.sleep(0.05 * int(questions[0].content))
+            return [Answer(b'["paid"]')]
+
+    real = Ledger.finish
+
+    def finish_unless_full(self: Ledger, answers: Any, *more: Any) -> None:
+        keys = [answers] if isinstance(answers, str) else [key for key, _ in answers]
+        if "key 0" in keys:
+            raise sqlite3.OperationalError("database or disk is full")
+        real(self, answers, *more)
+
+    monkeypatch.setattr(Ledger, "finish", finish_unless_full)
+    system = Slow(name="paid", kind="tagger", identity="paid", limits=Limits(concurrency=4))
+    questions = {f"key {n}": Question(str(n), "text", str(n), str(n)) for n in range(8)}
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.plan(Planned(key, "paid", "x", "", {}, key, 0) for key in questions)
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            asyncio.run(Recorder(ledger).record([(system, questions)]))
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.recover()
+        states = {entry.key: entry.state for entry in ledger.entries()}
+    assert [states[f"key {n}"] for n in range(8)] == ["unknown"] + ["done"] * 3 + ["planned"] * 4
 
 
 @pytest.mark.parametrize("limits", [{}, {"per_second": 0.001}])
