@@ -28,6 +28,7 @@ _PUBLIC = {
     "read_results": "portrayal.runs.measured",
     "report": "portrayal.flow",
     "gate": "portrayal.runs.gate",
+    "diff": "portrayal.report.diff",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
     "redact": "portrayal.flow",
