@@ -71,6 +71,14 @@ def resumable() -> Iterator[None]:
         raise typer.Exit(128 + int(number)) from None
 
 
+def finish(run: portrayal.Run) -> None:
+    """Say the findings, print where the report is, and what to do about systems that answered nothing."""
+    for one in run.findings:
+        say([f"{one['decision']}: {one['sentence']}"])
+    answer(run.report)
+    exit_if_unanswered(run.folder)
+
+
 def exit_if_unanswered(folder: Path) -> None:
     """End with a code of its own when a system answered nothing: what is reported then is no audit of it."""
     if portrayal.unanswered(folder):

@@ -20,7 +20,9 @@ def apply(
         Path,
         typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv"),
     ],
-    out: Annotated[Path, typer.Option(help="Where the series go.")] = Path("local/series"),
+    out: Annotated[Path, typer.Option(help="Where the series go: empty, or of earlier series.")] = Path(
+        "local/series"
+    ),
     attribute: Annotated[list[str] | None, typer.Option(help="gender or race; both when left out.")] = None,
     poles: Annotated[str, typer.Option(help="The two poles of race.")] = "White,Black",
     model: Annotated[Path | None, typer.Option(help="Another model than the one that ships.")] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import portrayal
-from portrayal.cli.app import GATE_BROKEN, RunFolder, answer, app
+from portrayal.cli.app import GATE_BROKEN, RunFolder, answer, app, say
 
 
 @app.command()
@@ -41,6 +41,23 @@ def diff(
     """Hold waves of one study against each other: answers that changed, measures that moved beyond noise, new words."""
     found = portrayal.diff(list(runs), out)
     answer("\n".join([*found.lines(), str(found.page)]))
+
+
+@app.command()
+def view(
+    runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(help="Somebody who judges, by name; gets a link that works once. May be repeated."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; a free one by default.")] = 0,
+    known_as: Annotated[
+        str, typer.Option(help="The name browsers reach it by, where that is not the address.")
+    ] = "",
+) -> None:
+    """Show the answers behind the figures in a browser, and let people judge what only people can."""
+    portrayal.view(list(runs), reviewer or (), host, port, known_as, say)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from portrayal.runs.hypotheses import FACT, are_late
 from portrayal.runs.inputs import read_inputs
 from portrayal.runs.kept import kept_table
 from portrayal.runs.registry import get_audit
-from portrayal.runs.reviews import read_reviews
+from portrayal.runs.reviews import reviews_of
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import make_study
@@ -44,5 +44,4 @@ def evidence_of(study: Study, run: Run) -> Evidence:
     stimuli = kept_table(run.stimuli, RECORD)
     with Ledger.reading(run.ledger) as ledger:
         responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
-    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
+    return Evidence(stimuli, responses, read_inputs(run), reviews_of(run), study.seed)

@@ -13,7 +13,7 @@ from portrayal.edges.writing import make_inside, replacing, write_bytes, write_t
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Measured
 from portrayal.runs.kept import kept_bytes, kept_json, kept_table
-from portrayal.runs.reviews import merge_reviews, write_reviews
+from portrayal.runs.reviews import merge_reviews, reviews_of, write_reviews
 from portrayal.runs.run import Run, existing_run
 from portrayal.tables import check_results
 
@@ -36,8 +36,9 @@ def write_measured(run: Run, measured: Measured) -> None:
         write_bytes(run.tables / f"{name}.png", picture)
     write_text(run.warnings, json.dumps(list(measured.warnings)))
     if measured.reviews is not None:
+        merged = merge_reviews(reviews_of(run), measured.reviews)
         with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
-            write_reviews(merge_reviews(run.reviews, measured.reviews), part)
+            write_reviews(merged, part)
     write_parquet(measured.results, run.results)
 
 
