@@ -50,9 +50,8 @@ def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
     """Return the words of each system that only one wave has: system, word, answers (that hold it) and 'appeared' or 'vanished'."""
     kind = get_audit(first.study.audit).kind
     if kind == "encoder":
-        return pl.DataFrame(
-            schema={"system": pl.String, "word": pl.String, "answers": pl.Int64, "what": pl.String}
-        )
+        text = dict.fromkeys(("system", "word", "what", "from", "to"), pl.String)  # a vector has no words
+        return pl.DataFrame(schema={**text, "answers": pl.Int64})
     one, other = (_words(wave.evidence.responses, kind) for wave in (first, later))
     gone = one.join(other, on=["system", "word"], how="anti").with_columns(what=pl.lit("vanished"))
     new = other.join(one, on=["system", "word"], how="anti").with_columns(what=pl.lit("appeared"))
