@@ -35,6 +35,7 @@ _PUBLIC = {
     "report": "portrayal.flow",
     "view": "portrayal.viewer.serve",
     "gate": "portrayal.runs.gate",
+    "diff": "portrayal.report.diff",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
     "redact": "portrayal.report.redact",

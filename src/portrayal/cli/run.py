@@ -31,6 +31,19 @@ def report(
 
 
 @app.command()
+def diff(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more waves of one study, the earliest first.", metavar="RUN..."),
+    ],
+    out: Annotated[Path, typer.Option(help="Where diff.html and diff.json go.")] = Path("diff"),
+) -> None:
+    """Hold waves of one study against each other: answers that changed, measures that moved beyond noise, new words."""
+    found = portrayal.diff(list(runs), out)
+    answer("\n".join([*found.lines(), str(found.page)]))
+
+
+@app.command()
 def view(
     runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
     reviewer: Annotated[
@@ -52,9 +65,12 @@ def gate(
     run: RunFolder,
     rules: Annotated[Path, typer.Option(help="A TOML file of rules, see docs/gate.md.", metavar="GATE.toml")],
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit's XML too.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="An earlier run, for rules with drift = true.", metavar="RUN")
+    ] = None,
 ) -> None:
     """Hold a measured run against rules: one line a rule, exit code 3 where one is broken."""
-    verdicts = portrayal.gate(run, rules, junit)
+    verdicts = portrayal.gate(run, rules, junit, against)
     for verdict in verdicts:
         answer(verdict.line())
     if not all(verdict.holds for verdict in verdicts):

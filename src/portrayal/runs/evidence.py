@@ -10,6 +10,7 @@ from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
 from portrayal.record.responses import read_responses
 from portrayal.runs.audit import Evidence
+from portrayal.runs.hypotheses import FACT, are_late
 from portrayal.runs.inputs import read_inputs
 from portrayal.runs.kept import kept_table
 from portrayal.runs.registry import get_audit
@@ -24,9 +25,10 @@ RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is as
 def study_of(run: Run, folder: Path | None = None) -> Study:
     """Read the study a run keeps; its relative paths start where the study file was, or in `folder`."""
     with Ledger.reading(run.ledger) as ledger:
-        kept = ledger.fact("study_folder")
+        kept, noted = ledger.fact("study_folder"), ledger.fact(FACT)
     try:
-        return make_study(read_toml(run.study), str(folder or kept or run.folder))
+        study = make_study(read_toml(run.study), str(folder or kept or run.folder))
+        return study.model_copy(update={"hypotheses_late": are_late(study, noted)})
     except FileNotFoundError:
         raise PortrayalError(
             f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml"

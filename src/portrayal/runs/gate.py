@@ -28,6 +28,8 @@ from portrayal.edges.sizes import read_toml
 from portrayal.edges.writing import refuse_foreign_file, write_text
 from portrayal.errors import PortrayalError, check_name
 from portrayal.runs.measured import read_results
+from portrayal.runs.moved import moved
+from portrayal.runs.waves import read_waves
 from portrayal.settings import Settings, validate
 from portrayal.stats.decision import DECISIONS
 from portrayal.tables import reads
@@ -47,6 +49,7 @@ class Rule(Settings):
     low_least: float | None = None  # the lower end of the interval
     high_most: float | None = None  # the upper end
     may_be_absent: bool = False
+    drift: bool = False  # about changes since an earlier run, not about the run's own rows
 
 
 class Rules(Settings):
@@ -72,7 +75,9 @@ class Verdict:
         )
 
 
-def gate(folder: Path | str, rules: Path | str, junit: Path | str | None = None) -> list[Verdict]:
+def gate(
+    folder: Path | str, rules: Path | str, junit: Path | str | None = None, against: Path | str | None = None
+) -> list[Verdict]:
     """Hold a measured run against the rules of a file.
 
     Parameters
@@ -83,6 +88,8 @@ def gate(folder: Path | str, rules: Path | str, junit: Path | str | None = None)
         A TOML file with `[[rules]]`.
     junit
         A file to write the verdicts to as well, as JUnit's XML.
+    against
+        An earlier run of the same study, for rules with `drift = true`.
 
     Returns
     -------
@@ -101,12 +108,21 @@ def gate(folder: Path | str, rules: Path | str, junit: Path | str | None = None)
     ...     [verdict.line() for verdict in gate(f"{folder}/run", rules)]
     ['held: nothing found (2 rows)']
     """
+    asked = read_rules(Path(rules))
     results = read_results(folder)
-    verdicts = [judge(rule, results) for rule in read_rules(Path(rules))]
+    drift = _drift(folder, against) if any(rule.drift for rule in asked) else results
+    verdicts = [judge(rule, drift if rule.drift else results) for rule in asked]
     if junit is not None:
         refuse_foreign_file(Path(junit), (b"<?xml", b"<testsuite"), "a file of verdicts")
         write_text(Path(junit), as_junit(verdicts))
     return verdicts
+
+
+def _drift(folder: Path | str, against: Path | str | None) -> pl.DataFrame:
+    """Return the changes since an earlier run, decided as results are."""
+    if against is None:
+        raise PortrayalError("a rule has drift = true, and no earlier run was given. Add --against RUN.")
+    return moved(read_waves([against, folder]))
 
 
 @reads("the rules of a gate")
@@ -117,7 +133,7 @@ def read_rules(path: Path) -> Sequence[Rule]:
     for rule in rules:
         for decision in (*rule.never, *rule.always):
             check_name(decision, DECISIONS, "decision")
-        if not rule.model_fields_set - {"name", "where", "may_be_absent"}:
+        if not rule.model_fields_set - {"name", "where", "may_be_absent", "drift"}:
             raise PortrayalError(
                 f"{path.name}: rule {rule.name!r} asks for nothing. Add never, always, value_least, value_most, low_least or high_most."
             )

@@ -32,6 +32,10 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "seed": study.seed,
             "repeats": study.repeats,
             "family": study.family.model_dump(),
+            "hypotheses": {
+                **(ledger.fact("hypotheses") or {}),
+                "named": [one.name for one in study.hypotheses],
+            },
             "versions": versions(),
             "systems": _systems(study, ledger),
             "waves": [_readable(wave) for wave in ledger.waves()],

@@ -9,8 +9,9 @@ import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
 from portrayal.runs.audit import Audit, Evidence, Measured
+from portrayal.runs.hypotheses import LATE, declared
 from portrayal.runs.registry import get_audit
-from portrayal.runs.silence import DIFFERENCE, measure_silence, silent_systems, with_counts
+from portrayal.runs.silence import measure_silence, silent_systems, with_counts
 from portrayal.runs.study import Study
 from portrayal.stats.decision import NOT_MEASURABLE, decide
 from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
@@ -33,10 +34,12 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
         checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
     )
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
-    family = [*_family(study, stem, rows), DIFFERENCE]
+    rows, family = declared(study, rows, _family(study, stem, rows))
     silent = silent_systems(checked.responses)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
-    return replace(measured, results=check_results(with_counts(decided, checked.responses)))
+    warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
+    results = check_results(with_counts(decided, checked.responses))
+    return replace(measured, results=results, warnings=warnings)
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:

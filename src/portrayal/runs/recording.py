@@ -20,6 +20,7 @@ from portrayal.record.progress import RecordingProgress
 from portrayal.record.recorder import Recorder
 from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
+from portrayal.runs.hypotheses import note_hypotheses
 from portrayal.runs.inputs import write_inputs
 from portrayal.runs.kept import kept_table
 from portrayal.runs.manifest import write_manifest
@@ -91,6 +92,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
+    note_hypotheses(ledger, study)
     put_right(ledger)
     wanted = _wanted(study, again)
     if "unreadable" in wanted:

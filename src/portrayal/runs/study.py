@@ -18,6 +18,13 @@ class Family(Settings):
     measures: list[str] | None = None  # None: those the audit declares
 
 
+class Hypothesis(Settings):
+    """Rows of the results that a study tests, named before anything is asked: columns with one value or several."""
+
+    name: str
+    where: dict[str, str | list[str]] = Field(min_length=1)
+
+
 class Study(Settings):
     """A whole study. `settings` are the audit's own, typed by the audit."""
 
@@ -30,6 +37,8 @@ class Study(Settings):
     ask_unreadable_again: bool = False  # answers not of the promised form: they came and were paid for
     systems: list[SystemSettings] = Field(min_length=1)
     family: Family = Family()
+    hypotheses: list[Hypothesis] = []  # where there are any, they alone are confirmatory
+    hypotheses_late: bool = False  # written after answers had come; no key of the file
     settings: Any = None
     folders: list[
         str

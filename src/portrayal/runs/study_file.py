@@ -18,6 +18,8 @@ from portrayal.runs.study import Study
 from portrayal.runs.study_secrets import refuse_commented_keys, refuse_credentials
 from portrayal.settings import validate
 
+OURS = {"settings", "folder", "hypotheses_late"}  # of the class, not keys of the file
+
 
 def read_study(path: Path | str) -> Study:
     """Read and check a study file.
@@ -90,8 +92,8 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     if not isinstance(stem, str):
         raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
     audit = get_audit(stem)
-    for key in {"settings", "folder"} & set(data):  # fields of the class, not keys of the file
-        known = sorted({*Study.model_fields, audit.stem} - {"settings", "folder"})
+    for key in OURS & set(data):
+        known = sorted({*Study.model_fields, audit.stem} - OURS)
         raise PortrayalError(f"study has an unknown key {key!r}. Known: {', '.join(known)}.")
     own = data.pop(audit.stem, {})
     study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
