@@ -10,11 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from portrayal import flow
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.report.measured_run import find
 from portrayal.report.systems import shown_names
 from portrayal.runs.audit import Audit, Finding, Measured
+from portrayal.runs.evidence import RECORD, study_of
 from portrayal.runs.inputs import read_inputs
 from portrayal.runs.kept import kept_json, kept_table
 from portrayal.runs.lock import reading
@@ -97,9 +98,9 @@ def open_run(folder: Path | str) -> OpenRun:
 
 
 def _read(run: Run) -> OpenRun:
-    stamp, study = stamp_of(run), flow.study_of(run)
+    stamp, study = stamp_of(run), study_of(run)
     audit = get_audit(study.audit)
-    manifest: dict[str, Any] = kept_json(run.manifest, dict, flow.RECORD)
+    manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
     systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
     measured = replace(read_measured(run), shown_names=shown_names(systems))
     if not run.responses.exists():
@@ -110,8 +111,8 @@ def _read(run: Run) -> OpenRun:
         study.seed,
         audit,
         measured,
-        flow.find(study, measured),
-        check_stimuli(kept_table(run.stimuli, flow.RECORD)),
+        find(study, measured),
+        check_stimuli(kept_table(run.stimuli, RECORD)),
         answers_of(check_responses(kept_table(run.responses, MEND), audit.kind), audit.kind),
         read_inputs(run),
         reviews_of(run),
