@@ -37,7 +37,7 @@ _PUBLIC = {
     "gate": "portrayal.runs.gate",
     "pack": "portrayal.runs.pack",
     "verify": "portrayal.runs.verify",
-    "redact": "portrayal.flow",
+    "redact": "portrayal.report.redact",
     "run_demo": "portrayal.demo",
     # measures
     "eat": "portrayal.audits.associations.measures.eat",

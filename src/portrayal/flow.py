@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from portrayal.edges.folders import claim, first_entry
+from portrayal.edges.folders import claim
 from portrayal.edges.tables import write_parquet
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
@@ -24,14 +24,12 @@ from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
 from portrayal.runs.measured import write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
-from portrayal.runs.redact import redact_run
 from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
 from portrayal.runs.study import Study
 
 if TYPE_CHECKING:
     from portrayal.report import opened
-    from portrayal.report.section import Section
     from portrayal.runs.calibration import Calibration
 
 
@@ -321,6 +319,8 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     ...     "<title>Words</title>" in page.read_text()
     True
     """
+    from portrayal.report.of_runs import report_of
+
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
         raise PortrayalError(
@@ -338,53 +338,18 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
             if run not in own:
                 held.enter_context(reading(run))
         held.enter_context(locked(target, doing=REPORTING))
-        return _report(runs, target.folder, title)
-
-
-def redact(folder: Path | str, out: Path | str) -> Path:
-    """Write a measured run without its pictures and free text into another folder, with a report of its own.
-
-    Parameters
-    ----------
-    folder
-        The run; nothing of it is changed.
-    out
-        A new or empty folder.
-
-    Returns
-    -------
-    pathlib.Path
-        The report of the redacted run. Its results are those of the whole one; answers, references, judgments, paths and
-        pictures are gone, and `redacted.json` has the hashes of what they were in.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from portrayal import audit, example_study, read_results, redact
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
-    ...     page = redact(f"{folder}/run", f"{folder}/public")
-    ...     read_results(f"{folder}/run").equals(read_results(f"{folder}/public"))
-    True
-    """
-    run, target = existing_run(folder), Run(Path(out))
-    if target.folder.is_dir() and first_entry(target.folder):
-        raise PortrayalError(
-            f"{out} is not empty. Name a new folder: a redacted run is written beside the whole one."
-        )
-    claim(target.folder, "run")
-    with reading(run), locked(target, doing=REPORTING):
-        redact_run(run, target)
-        return _report([target], target.folder, "")
+        return report_of(runs, target.folder, title)
 
 
 def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
     """Say what recording came to, then measure and report; a stopped recording is left to be gone on with."""
+    from portrayal.report.of_runs import report_of
+
     say(recorded.messages)
     if recorded.interrupted:
         raise KeyboardInterrupt(recorded.signal)
     _measure(recorded.run)
-    _report([recorded.run], recorded.run.folder, "")
+    report_of([recorded.run], recorded.run.folder, "")
 
 
 def _measure(run: Run) -> Measured:
@@ -396,14 +361,3 @@ def _measure(run: Run) -> Measured:
     measured = measure_evidence(study, evidence)
     write_measured(run, measured)
     return measured
-
-
-def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
-    """Write the report of runs that are held, into a folder that is ours."""
-    from portrayal.report.files import write_report
-    from portrayal.report.measured_run import read_section
-
-    sections: list[Section] = []
-    for run in runs:
-        sections.append(read_section(run, [section.audit.stem for section in sections]))
-    return write_report(out, sections, title or sections[0].study_name)

@@ -15,8 +15,7 @@ from portrayal.report.section import Section
 from portrayal.runs.kept import kept_table
 from portrayal.runs.measured import MEND
 from portrayal.runs.run import existing_run
-
-FOUND = "found"
+from portrayal.stats.decision import FOUND
 
 
 class Run:
