@@ -37,6 +37,7 @@ def merge_reviews(kept: pl.DataFrame | None, fresh: pl.DataFrame) -> pl.DataFram
     fresh = check(fresh, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
     if kept is None:
         return fresh
-    judged = kept.filter(pl.col("judgment").is_not_null())
+    written = pl.col("reviewer").is_not_null() & pl.col("note").is_not_null()  # words that wait to be coded
+    judged = kept.filter(pl.col("judgment").is_not_null() | written)
     new = fresh.join(judged.select("item", "question"), on=["item", "question"], how="anti")
     return pl.concat([judged, new], how="diagonal")
