@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from training.generated.augment import augment, resized
 from training.generated.distil import distil_parser, distil_reader
 from training.generated.nets import Parser, ResidualReader
+from training.generated.pack import pack
 from training.generated.people import choose, years
-from training.generated.readers import OUTPUTS, read_raw
+from training.generated.readers import OUTPUTS, read_packed, read_raw
 from training.generated.studio import GpuStudio, _looks
 from training.generated.tfjs import TfjsNetwork
 
@@ -131,3 +134,17 @@ def test_small_networks_learn_something() -> None:
         found = net(resized(pictures.float() / 127.5 - 1, 96))[:, 0] * units["spread"] + units["mean"]
     assert torch.corrcoef(torch.stack([found, shade.flatten() / 255]))[0, 1] > 0.9
     assert isinstance(distil_parser(pictures[:4], torch.zeros(4, 64, 64), epochs=1, say=quiet), Parser)
+
+
+def test_packed_adults_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.generated.readers.HELD_OUT", 1)
+    with tarfile.open(tmp_path / "adult_faces.tar", "w") as tar:
+        for name, shade in (("a.jpg", 10), ("b.jpg", 200)):
+            Image.new("RGB", (224, 224), (shade, shade, shade)).save(tmp_path / name, "JPEG")
+            tar.add(tmp_path / name, name)
+    lines = ["file,age,gender,race", "a.jpg,20-29,Male,Black", "b.jpg,more than 70,Female,White"]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    assert pack(tmp_path, tmp_path / "packed.npz") == 2
+    parts = read_packed(tmp_path / "packed.npz", "cpu")
+    found = {int(part.faces.float().mean().round()): part.labels[0].tolist() for part in parts}
+    assert found == {10: [1.0, 1.0, 0.0], 200: [0.0, 0.0, 5.0]}  # masculine, Black, youngest; White, oldest
