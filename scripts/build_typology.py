@@ -67,19 +67,26 @@ def _grown(
             if _common(lemma, "a", words, labels) and lemma not in taken:
                 yield lemma, f"WordNet 3.0, beside {adjective}"
     for name in cluster.get("files", []):
-        keys = {key for key, file in words.file_of.items() if file == name} - words.single
+        keys = {key for key, file in words.file_of.items() if file == name}
+        keys = keys & words.single if cluster.get("named") else keys - words.single
         for lemma in words.led_by(keys, "n", cluster.get("within", 1)):
-            fits = not cluster.get("people") or words.means_people(lemma)
+            fits = (
+                lemma in labels
+                if cluster.get("named")
+                else not cluster.get("people") or words.means_people(lemma)
+            )
             if fits and lemma not in taken and _common(lemma, "n", words, labels, cluster.get("least", 1)):
                 yield lemma, f"WordNet 3.0, file {name}"
     for name in cluster.get("doing", []):
         for label in sorted(labels - taken):
-            if verb := next((verb for verb in _verbs(label) if words.verb_file(verb) == name), ""):
+            if verb := next((verb for verb in _verbs(label, words) if words.verb_file(verb) == name), ""):
                 yield label, f"WordNet 3.0, doing {verb}"
 
 
-def _verbs(label: str) -> Iterator[str]:
-    """Yield the verbs a form in -ing or -ed may be of: eating of eat, parked of park, jogging of jog."""
+def _verbs(label: str, words: Dictionary) -> Iterator[str]:
+    """Yield the verbs a participle may be of: eating of eat, parked of park, jogging of jog, broken of break."""
+    if label in words.verb_of:
+        yield words.verb_of[label]
     stem = label.removesuffix("ing") if label.endswith("ing") else label.removesuffix("ed")
     if stem != label and len(stem) > 2:
         yield from (stem, f"{stem}e", stem[:-1] if stem[-1] == stem[-2] else stem)
@@ -91,7 +98,7 @@ def _common(lemma: str, part: str, words: Dictionary, labels: set[str], least: i
 
 
 def looks(entries: list[Entry], words: Dictionary, labels: set[str]) -> list[Entry]:
-    """Return adjectives made of things that can be seen: snowy of snow, wooden and wooded of wood."""
+    """Return adjectives of things that can be seen: snowy of snow, wooden and wooded of wood, tropical of the tropics."""
     things = {tag for tag, above, _, _ in entries if above == "concrete"}
     known = {tag for tag, *_ in entries}
     found = []
@@ -102,7 +109,16 @@ def looks(entries: list[Entry], words: Dictionary, labels: set[str]) -> list[Ent
             if stem != label and thing and (label, "a") in words.senses:
                 found.append((label, "concrete", "", f"made of {thing}"))
                 break
+        else:
+            if thing := _pertains(label, words, things):
+                found.append((label, "concrete", "", f"WordNet 3.0, pertains to {thing}"))
     return found
+
+
+def _pertains(label: str, words: Dictionary, things: set[str]) -> str | None:
+    """Return the thing that an adjective pertains to in one of its most common senses."""
+    nouns = (key for sense in words.senses.get((label, "a"), [])[:3] for key in words.pertains[sense])
+    return next((lemma for key in sorted(nouns) for lemma in words.lemmas[key] if lemma in things), None)
 
 
 def gendered(entries: list[Entry]) -> list[Entry]:
@@ -127,13 +143,14 @@ def of_places(entries: list[Entry]) -> list[Entry]:
 
 
 def read_labels(paths: list[Path]) -> set[str]:
-    """Return the normalised names in the `label` or `tag` column of each file, and their singulars."""
+    """Return the normalised names in the `label` or `tag` column of each file, their heads, and the singulars of both."""
     found: set[str] = set()
     for path in paths:
         table = pl.read_csv(path, infer_schema=False)
         column = "label" if "label" in table.columns else "tag"
         names = {normalise(name) for name in table[column].drop_nulls().unique()}
-        found |= {spelling for name in names for spelling in spellings(name)}
+        heads = {head for name in names if len(head := name.rpartition("_")[2]) > 3}
+        found |= {spelling for name in names | heads for spelling in spellings(name)}
     return {label for label in found if label.isascii()}
 
 

@@ -28,6 +28,8 @@ class Dictionary:
         self.beside: dict[str, set[str]] = defaultdict(set)
         self.senses: dict[tuple[str, str], list[str]] = {}
         self.uses: dict[tuple[str, str], int] = defaultdict(int)
+        self.pertains: dict[str, set[str]] = defaultdict(set)  # adjective to the nouns it is made of
+        self.verb_of: dict[str, str] = {}  # irregular participles: broken, woven
         self.unfit: set[str] = set()
         self.single: set[str] = set()  # synsets of one thing in the world: a town, a river
         for part, name in PARTS.items():
@@ -37,6 +39,9 @@ class Dictionary:
                 self._index(line, part)
         for line in _lines(folder / "index.sense"):
             self._count(line)
+        for line in _lines(folder / "verb.exc"):
+            form, verb = line.split()[:2]
+            self.verb_of[form] = verb
 
     def _synset(self, line: str, part: str) -> None:
         line, _, gloss = line.partition(" | ")
@@ -54,6 +59,8 @@ class Dictionary:
                 self.single.add(key)
             if symbol == "&":
                 self.beside["a" + target].add(key)
+            if symbol == "\\" and kind == "n":
+                self.pertains[key].add("n" + target)
 
     def _index(self, line: str, part: str) -> None:
         fields = line.split()
@@ -79,12 +86,20 @@ class Dictionary:
         return found
 
     def led_by(self, keys: set[str], part: str, within: int = 1) -> list[str]:
-        """Return the lemmas one of whose `within` most common senses is one of the synsets."""
+        """Return the lemmas one of whose `within` most common senses is one of the synsets.
+
+        Senses that are one person or thing in the world are passed over: a crane is a machine or a bird, not Stephen Crane.
+        """
         keys = keys - self.unfit
         lemmas = {lemma.lower() for key in keys for lemma in self.lemmas[key]}
-        return sorted(
-            lemma for lemma in lemmas if keys.intersection(self.senses.get((lemma, part), [])[:within])
-        )
+        return sorted(lemma for lemma in lemmas if keys.intersection(self.kinds(lemma, part)[:within]))
+
+    def kinds(self, lemma: str, part: str) -> list[str]:
+        """Return the senses of a lemma that are kinds of things, or places of their own."""
+        senses = self.senses.get((lemma, part), [])
+        return [
+            key for key in senses if key not in self.single or self.file_of[key] == "noun.location"
+        ] or senses
 
     def means_people(self, lemma: str) -> bool:
         """Say whether all noun senses of the lemma are people, or their language, and none is unfit."""

@@ -28,7 +28,6 @@ IMPORTED_AS = {
     "open_clip_torch": "open_clip",
 }
 TOOLS = {"test"}  # used by those who change the code
-AHEAD = {"review"}  # declared for the review app, before there is one
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -64,7 +63,7 @@ def test_core_is_exactly_what_core_code_imports() -> None:
     assert core == set(code) - (extras - core) - PART_MODULES
 
 
-@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - TOOLS - AHEAD))
+@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - TOOLS))
 def test_an_extra_holds_what_some_code_imports(extra: str) -> None:
     assert names(EXTRAS[extra]) <= set(imported("src")) | set(imported("training"))
 

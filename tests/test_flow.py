@@ -119,7 +119,7 @@ def test_an_answer_that_cannot_be_read_is_not_done_and_is_asked_again_when_the_s
     assert told[0].split()[1:] == [*STATES, "sum"]
     assert told[-2:] == [
         '1 x mine: an encoder cannot answer "an apology"; see portrayal.systems.plain',
-        "ask again: portrayal record runs/unreadable --again unreadable",
+        "ask again: portrayal retry runs/unreadable --failed",
     ]
     (tmp_path / "mended").touch()
     assert "in all 0 calls" in plan_text(file)

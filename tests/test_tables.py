@@ -137,3 +137,37 @@ def test_pandas_is_taken_where_pyarrow_is_not_installed(monkeypatch: pytest.Monk
 def test_a_table_that_cannot_be_read_is_one_line() -> None:
     with pytest.raises(PortrayalError, match="responses cannot be read as a table"):
         as_frame(pd.DataFrame({"a": [1, "x", object()]}), "responses")
+
+
+def test_silence_that_repeats_itself_is_one_question_and_answers_stay() -> None:
+    def row(stimulus: str, status: str, tag: str | None) -> dict[str, object]:
+        return {
+            "system": "a",
+            "stimulus": stimulus,
+            "repeat": 0,
+            "status": status,
+            "tag": tag,
+            "confidence": 0.5,
+        }
+
+    rows = [
+        row("p", "failed", None),
+        row("q", "answered", "x"),
+        row("p", "failed", "y"),
+        row("q", "answered", "x"),
+    ]
+    rows += [row("r", "refused", None), row("q", "answered", "z"), row("p", "refused", None)]
+    found = check_responses(rows, "tagger").select("stimulus", "status", "tag").rows()
+    assert found == [
+        ("p", "failed", None),
+        ("q", "answered", "x"),
+        ("r", "refused", None),
+        ("q", "answered", "z"),
+        ("p", "refused", None),
+    ]
+
+
+def test_one_tag_with_two_confidences_is_two_rows() -> None:
+    row = {"system": "a", "stimulus": "q", "repeat": 0, "status": "answered", "tag": "x"}
+    rows = [{**row, "confidence": confidence} for confidence in (0.5, 0.6, 0.5, None)]
+    assert check_responses(rows, "tagger")["confidence"].to_list() == [0.5, 0.6, None]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from portrayal import flow
@@ -10,10 +12,8 @@ from portrayal.edges.folders import claim
 from portrayal.edges.writing import make_inside
 from portrayal.parts.find import require_parts
 from portrayal.record.progress import track
-from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.runs.run import Run
-from portrayal.runs.study_file import read_study
+from portrayal.stats.decision import FOUND
 
 TITLE = "Portrayal: the demonstration"
 # What the studies that ship need, asked for before the first one starts.
@@ -69,15 +69,23 @@ def run_demo(
     page = flow.report(folders, out, TITLE)
     lines = [f"The report is at {page}", "Three main findings:"]
     return "\n".join(
-        [*lines, *(f"{number}. {text}" for number, text in enumerate(main_findings(folders), start=1))]
+        [
+            *lines,
+            *(
+                f"{number}. {text}"
+                for number, text in enumerate(main_findings(out / "results.json"), start=1)
+            ),
+        ]
     )
 
 
-def main_findings(folders: Sequence[Path], count: int = 3) -> list[str]:
-    """Return the first finding of each run in turn, then the second ones, until there are `count`."""
-    by_run = [_sentences(Run(folder)) for folder in folders]
-    longest = max(map(len, by_run), default=0)
-    in_turn = [sentences[place] for place in range(longest) for sentences in by_run if place < len(sentences)]
+def main_findings(results: Path, count: int = 3) -> list[str]:
+    """Return the first sentence of each study about something found, in turn, then the second ones, until there are `count`."""
+    by_study: dict[tuple[str, str], list[str]] = {}
+    for one in json.loads(results.read_text(encoding="utf-8"))["findings"]:
+        if one["decision"] == FOUND:
+            by_study.setdefault((one["audit"], one["study"]), []).append(one["sentence"])
+    in_turn = [said for row in zip_longest(*by_study.values()) for said in row if said is not None]
     return in_turn[:count]
 
 
@@ -87,10 +95,3 @@ def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
         raise KeyboardInterrupt
     flow.measure(folder)
     return folder
-
-
-def _sentences(run: Run) -> list[str]:
-    study = read_study(run.study)
-    return [
-        finding.sentence for finding in get_audit(study.audit).findings(read_measured(run), study.settings)
-    ]

@@ -5,59 +5,51 @@ Each step reads what the step before left in the run folder, so each can be done
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from portrayal.edges.folders import claim
-from portrayal.edges.sizes import read_toml
 from portrayal.edges.tables import write_parquet
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
-from portrayal.record.responses import read_responses
 from portrayal.runs import calibration
-from portrayal.runs.audit import Audit, Evidence, Finding, Measured
-from portrayal.runs.inputs import read_inputs
-from portrayal.runs.kept import kept_json, kept_table
+from portrayal.runs.audit import Evidence, Finding, Measured
+from portrayal.runs.evidence import evidence_of, study_of
+from portrayal.runs.given import GivenStudy, GivenSystems, given_study
 from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
-from portrayal.runs.measured import read_measured, write_measured
+from portrayal.runs.measured import write_measured
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
-from portrayal.runs.registry import get_audit
-from portrayal.runs.reviews import read_reviews
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
-from portrayal.runs.silence import silent_in
 from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study, read_study
 
 if TYPE_CHECKING:
-    from portrayal.report.page import Section
+    from portrayal.report import opened
     from portrayal.runs.calibration import Calibration
-
-RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
 
 
 def audit(
-    study_file: Path | str,
+    study: GivenStudy,
     out: Path | str | None = None,
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
     again: Sequence[str] = (),
     untrusted: bool = False,
-) -> Path:
+    systems: GivenSystems | None = None,
+) -> opened.Run:
     """Record, measure and report a study; what was recorded before is kept.
 
     The run is held all the while, so that a second process is turned away until the report is written.
 
     Parameters
     ----------
-    study_file
-        A study in TOML.
+    study
+        The path of a study in TOML, a dict of the same shape, or a `Study`.
     out
         The run folder; `runs/NAME` by default.
     quiet
@@ -69,45 +61,95 @@ def audit(
         everything asked of a function or program whose source changed since.
     untrusted
         Refuse a study that would run code or send secrets of its choice.
+    systems
+        Further systems by name: functions that take a text or the path of a picture, or dicts as a study file writes them.
 
     Returns
     -------
-    pathlib.Path
-        The report.
+    Run
+        `findings`, `results`, `charts`, `answers` and where the `report` is.
 
     Examples
     --------
     >>> import tempfile
-    >>> from portrayal import audit, example_study
+    >>> from portrayal import audit
+    >>> study = {"name": "mine", "audit": "associations", "associations": {"tests": ["weat6"], "variants": []}}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     audit(example_study(), folder, quiet=True).name
-    'report.html'
+    ...     run = audit(study, folder, quiet=True, systems={"lengths": lambda word: [len(word), 1.0]})
+    ...     run.report.name, run.results["n"].to_list(), run.answers.height
+    ('report.html', [16, 32], 32)
     """
-    study = read_study(study_file)
-    run = Run(Path(out) if out else default_folder(study.name))
+    from portrayal.report import opened
+
+    given = given_study(study, systems)
+    run = Run(Path(out) if out else default_folder(given.study.name))
     claim_run(run)
     with locked(run):
-        recorded = record_study(study, run, Path(study_file), Asked(quiet, again, untrusted, say))
-        say(recorded.messages)
-        if recorded.interrupted:
-            raise KeyboardInterrupt(recorded.signal)
-        _measure(run)
-        return _report([run], run.folder, "")
+        _finish(record_study(given.study, given.text, run, Asked(quiet, again, untrusted, say)), say)
+    return opened.Run(run.folder)
+
+
+def retry(
+    folder: Path | str,
+    again: Sequence[str] = ("failed", "unreadable"),
+    quiet: bool = False,
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    untrusted: bool = False,
+) -> opened.Run:
+    """Ask again what a run has no answer to, then measure and report it.
+
+    Parameters
+    ----------
+    folder
+        The run.
+    again
+        States whose questions are asked once more, as `audit` takes them; 'unknown' may be billed twice, so it must be named.
+    quiet
+        Show no progress bar.
+    say
+        Told which code of the study is about to run, and why a system was stopped early or answered nothing.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
+
+    Returns
+    -------
+    Run
+        As `audit` gives it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, retry
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), folder, quiet=True)
+    ...     retry(folder, quiet=True).answers["status"].unique().to_list()  # every question has an answer: nobody is asked
+    ['answered']
+    """
+    from portrayal.report import opened
+
+    run = existing_run(folder)
+    claim_run(run)
+    with locked(run):
+        Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
+        study, text = study_of(run), run.study.read_text(encoding="utf-8")
+        _finish(record_study(study, text, run, Asked(quiet, again, untrusted, say)), say)
+    return opened.Run(run.folder)
 
 
 def record(
-    study_file: Path | str,
+    study: GivenStudy,
     out: Path | str | None = None,
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
     untrusted: bool = False,
+    systems: GivenSystems | None = None,
 ) -> Recorded:
     """Ask the systems everything the study has not asked yet; nothing is measured.
 
     Parameters
     ----------
-    study_file
-        A study in TOML.
+    study
+        As `audit` takes it.
     out
         The run folder; `runs/NAME` by default.
     quiet
@@ -116,6 +158,8 @@ def record(
         Told which code of the study is about to run.
     untrusted
         Refuse a study that would run code or send secrets of its choice.
+    systems
+        Further systems, as `audit` takes them.
 
     Returns
     -------
@@ -132,11 +176,11 @@ def record(
     >>> recorded.interrupted, recorded.messages
     (False, [])
     """
-    study = read_study(study_file)
-    run = Run(Path(out) if out else default_folder(study.name))
+    given = given_study(study, systems)
+    run = Run(Path(out) if out else default_folder(given.study.name))
     claim_run(run)
     with locked(run):
-        return record_study(study, run, Path(study_file), Asked(quiet, (), untrusted, say))
+        return record_study(given.study, given.text, run, Asked(quiet, (), untrusted, say))
 
 
 def record_again(
@@ -179,7 +223,8 @@ def record_again(
     claim_run(run)
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        return record_study(_study_of(run), run, run.study, Asked(quiet, again, untrusted, say))
+        study, text = study_of(run), run.study.read_text(encoding="utf-8")
+        return record_study(study, text, run, Asked(quiet, again, untrusted, say))
 
 
 def measure(folder: Path | str) -> Measured:
@@ -213,6 +258,8 @@ def measure(folder: Path | str) -> Measured:
 
 def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
     """Return results and sentences of answers at hand, by the way that recorded ones take."""
+    from portrayal.report.measured_run import find
+
     measured = measure_evidence(study, evidence)
     return measured.results, find(study, measured)
 
@@ -245,28 +292,6 @@ def calibrate(stem: str, runs: int = 1000, seed: int = 0) -> Calibration:
     return calibration.calibrate(stem, runs, seed, audit_evidence)
 
 
-def find(study: Study, measured: Measured) -> list[Finding]:
-    """Put what was measured into sentences, each with the row it speaks of: found first, then what cannot be said.
-
-    Of a system that answered nothing only that is said.
-    """
-    from portrayal.report.sentences import in_order
-    from portrayal.report.silence import silence_findings
-
-    stem = get_audit(study.audit)
-    silence = silence_findings(measured, stem)
-    silent = silent_in(measured.results)
-    said = stem.findings(measured, study.settings)
-    for finding in said:
-        if not 0 <= finding.row < measured.results.height:
-            raise PortrayalError(
-                f"the audit {stem.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
-                f" {measured.results.height}. Expected the number of the row the sentence speaks of."
-            )
-    kept = [finding for finding in said if measured.results["system"][finding.row] not in silent]
-    return in_order([*kept, *silence], measured.results)
-
-
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
     """Write one report over one or several measured runs.
 
@@ -294,6 +319,8 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     ...     "<title>Words</title>" in page.read_text()
     True
     """
+    from portrayal.report.of_runs import report_of
+
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
         raise PortrayalError(
@@ -311,74 +338,26 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
             if run not in own:
                 held.enter_context(reading(run))
         held.enter_context(locked(target, doing=REPORTING))
-        return _report(runs, target.folder, title)
+        return report_of(runs, target.folder, title)
+
+
+def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
+    """Say what recording came to, then measure and report; a stopped recording is left to be gone on with."""
+    from portrayal.report.of_runs import report_of
+
+    say(recorded.messages)
+    if recorded.interrupted:
+        raise KeyboardInterrupt(recorded.signal)
+    _measure(recorded.run)
+    report_of([recorded.run], recorded.run.folder, "")
 
 
 def _measure(run: Run) -> Measured:
     """Measure a run that is held."""
-    study = _study_of(run)
-    measured = measure_evidence(study, _evidence(study, run))
+    refuse_redacted(run)
+    study = study_of(run)
+    evidence = evidence_of(study, run)
+    write_parquet(evidence.responses, run.responses)
+    measured = measure_evidence(study, evidence)
     write_measured(run, measured)
     return measured
-
-
-def _report(runs: Sequence[Run], out: Path, title: str) -> Path:
-    """Write the report of runs that are held, into a folder that is ours."""
-    from portrayal.report.files import write_report
-
-    sections: list[Section] = []
-    for run in runs:
-        sections.append(_section(run, [section.audit.stem for section in sections]))
-    return write_report(out, sections, title or sections[0].study_name)
-
-
-def _study_of(run: Run) -> Study:
-    """Read the study a run keeps; its relative paths still start where the study file was."""
-    with Ledger.reading(run.ledger) as ledger:
-        folder = ledger.fact("study_folder")
-    try:
-        return make_study(read_toml(run.study), str(folder or run.folder))
-    except FileNotFoundError:
-        raise PortrayalError(
-            f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PortrayalError(
-            f"{run.study} is damaged ({error}). Record it again: portrayal audit STUDY.toml --out {run.folder}"
-        ) from None
-
-
-def _evidence(study: Study, run: Run) -> Evidence:
-    """Read what the run keeps: stimuli, answers, inputs and reviews. No system is opened."""
-    stimuli = kept_table(run.stimuli, RECORD)
-    with Ledger.reading(run.ledger) as ledger:
-        responses = read_responses(ledger.entries(), stimuli, get_audit(study.audit).kind)
-    write_parquet(responses, run.responses)
-    reviews = read_reviews(run.reviews) if run.reviews.exists() else None
-    return Evidence(stimuli, responses, read_inputs(run), reviews, study.seed)
-
-
-def _section(run: Run, earlier: Sequence[str]) -> Section:
-    from portrayal.report.page import Section
-    from portrayal.report.systems import shown_names
-    from portrayal.runs.status import states_table
-
-    study = _study_of(run)
-    stem: Audit = get_audit(study.audit)
-    manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
-    systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
-    measured = replace(read_measured(run), shown_names=shown_names(systems))
-    count = earlier.count(stem.stem)
-    return Section(
-        audit=stem,
-        study_name=study.name,
-        measured=measured,
-        charts=stem.charts(measured, study.settings),
-        findings=find(study, measured),
-        tables=stem.tables(measured, study.settings),
-        systems=systems,
-        states=states_table(run),
-        manifest=manifest,
-        anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
-        stimuli=kept_table(run.stimuli, RECORD),
-    )

@@ -197,14 +197,43 @@ def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
 
 def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Return every question without an answer once, and what an answer repeats once where it is a set."""
-    answered, question = pl.col("status") == "answered", pl.struct("system", "stimulus", "repeat")
-    frame = frame.filter(answered | pl.struct(*RESPONSES).is_first_distinct())
+    question = pl.struct("system", "stimulus", "repeat")
+    frame = _without_repeated_silence(frame)
     twice = frame.filter(question.is_duplicated()) if kind == "encoder" else frame.clear()
     if not twice.is_empty():
         raise PortrayalError(
             f"responses has two vectors of {twice['system'][0]!r} for {twice['stimulus'][0]!r} under one repeat. Expected one."
         )
-    return frame.unique(maintain_order=True) if kind in ("tagger", "generator") else frame
+    if kind not in ("tagger", "generator") or _is_a_set(frame.select(*RESPONSES, next(iter(ROWS[kind])))):
+        return frame
+    return frame.unique(maintain_order=True)
+
+
+def _without_repeated_silence(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return every question without an answer once; where all are answered nothing is looked through."""
+    answered = frame["status"] == "answered"
+    if answered.all():
+        return frame
+    silent = frame.select(*RESPONSES).with_row_index().filter(~answered)
+    first = silent.unique([*RESPONSES], keep="first")["index"]
+    return frame.filter(answered | pl.Series(np.isin(np.arange(frame.height), first.to_numpy())))
+
+
+def _is_a_set(frame: pl.DataFrame) -> bool:
+    """Whether no row repeats another: rows whose hashes differ are different, which takes a tenth of comparing them."""
+    return frame.hash_rows().n_unique() == frame.height
+
+
+def starts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """Say of each row whether it differs in these columns from the row before: there a question's rows begin.
+
+    Examples
+    --------
+    >>> starts(pl.DataFrame({"stimulus": ["a", "a", "b", "a"]}), ["stimulus"]).to_list()
+    [True, False, True, True]
+    """
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in columns)
+    return frame.select((differs | (pl.int_range(pl.len()) == 0)).alias("starts")).to_series()
 
 
 def check_results(table: Any) -> pl.DataFrame:

@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from portrayal import flow
 from portrayal.cli import main
@@ -418,3 +419,24 @@ def test_rank_and_calibrate_overwrite_no_file_of_the_users(tmp_path: Path, capsy
     assert (index / "words.json").read_text() == "mine"
     code, _, error = run(capsys, "calibrate", "experiments", "--runs", "1", "--json", mine)
     assert (code, mine.read_text()) == (2, "my notes")
+
+
+def test_series_of_faces_go_into_an_empty_folder_or_one_of_ours(mine: Path, tmp_path: Path, capsys) -> None:
+    """The folder named, not only the one made inside it, must be empty or hold earlier series."""
+    Image.new("RGB", (64, 64), "white").save(tmp_path / "drawn.png")
+    table = tmp_path / "pictures.csv"
+    table.write_text("file,source,consent,age\ndrawn.png,drawn for this test,not needed: a drawing,30\n")
+    before = contents(mine)
+    code, said, error = run(capsys, "faces", "apply", table, "--out", mine)
+    assert (code, said) == (2, "")
+    assert "was not made by Portrayal" in error
+    assert contents(mine) == before
+    made = tmp_path / "series"
+    for _ in range(2):  # the second time it holds the first series
+        assert run(capsys, "faces", "apply", table, "--out", made)[0] == 0
+    (made / ".portrayal").unlink()  # as an earlier version left it
+    assert run(capsys, "faces", "apply", table, "--out", made)[0] == 0
+    (made / ".portrayal").unlink()
+    (made / "mine.txt").write_text("mine")
+    assert run(capsys, "faces", "apply", table, "--out", made)[0] == 2
+    assert not (made / ".portrayal").exists()

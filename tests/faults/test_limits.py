@@ -287,7 +287,7 @@ def test_reviews_are_inert_and_come_back_as_they_were(tmp_path: Path) -> None:
     assert read_reviews(tmp_path / "reviews.csv")["item"].to_list() == cases
     judged = read_reviews(tmp_path / "reviews.csv").with_columns(judgment=pl.lit("harm"))
     write_reviews(judged, tmp_path / "reviews.csv")
-    merged = merge_reviews(tmp_path / "reviews.csv", fresh)
+    merged = merge_reviews(read_reviews(tmp_path / "reviews.csv"), fresh)
     assert merged.height == len(cases)  # no case is taken for a new one
     assert merged["judgment"].to_list() == ["harm"] * len(cases)
 

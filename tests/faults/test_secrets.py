@@ -265,6 +265,42 @@ def test_secrets_come_from_a_file_the_study_names(address: str, tmp_path: Path, 
         read_secrets_file(tmp_path / "gone.env")
 
 
+@pytest.mark.parametrize("place", ["headers = { X-Auth = ", "query = { k = ", "body = { pat = "])
+@pytest.mark.parametrize("source", ["environment", "file"])
+def test_a_key_too_short_to_hide_is_refused_and_nobody_is_asked(
+    place: str, source: str, tmp_path: Path, capfd, monkeypatch
+) -> None:
+    """A key of 7 characters cannot be told from a word, and would be written wherever a service echoes it."""
+    if source == "file":
+        (tmp_path / "keys.env").write_text("PLANTED=zq7x9lm\n")
+    else:
+        monkeypatch.setenv("PLANTED", "zq7x9lm")
+    top = 'secrets_file = "keys.env"' if source == "file" else ""
+    study = write_study(
+        tmp_path, "http://127.0.0.1:9/", f'parameters = {{ {place}"$PLANTED" }}, answer = "vector" }}', top
+    )
+    code, said = run(capfd, "audit", study, "--out", tmp_path / "run")
+    assert code == 2
+    assert "PLANTED has 7 characters. Expected 8 or more" in said
+    assert "zq7x9lm" not in said
+    assert found_in(tmp_path / "run", "zq7x9lm") == []
+    with Ledger.reading(tmp_path / "run" / "ledger.sqlite") as ledger:
+        assert {entry.state for entry in ledger.entries()} == {"planned"}
+
+
+def test_the_pattern_follows_the_environment_and_what_was_taken(monkeypatch) -> None:
+    """It is kept from one answer to the next; a key that comes, changes or goes is noticed."""
+    assert hidden("aZ3bY5cX7dW9e") == "aZ3bY5cX7dW9e"
+    monkeypatch.setenv("MY_TOKEN", "aZ3bY5cX7dW9e")
+    assert hidden("aZ3bY5cX7dW9e") == "(withheld)"
+    monkeypatch.setenv("MY_TOKEN", "fZ3bY5cX7dW9g")
+    assert hidden("aZ3bY5cX7dW9e fZ3bY5cX7dW9g") == "aZ3bY5cX7dW9e (withheld)"
+    monkeypatch.delenv("MY_TOKEN")
+    assert hidden("fZ3bY5cX7dW9g") == "fZ3bY5cX7dW9g"
+    remember("some words")
+    assert hidden("some words") == "(withheld)"
+
+
 def test_what_is_hidden() -> None:
     remember(KEY)
     remember("short")

@@ -10,20 +10,17 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpcore2
 import pytest
-from httpcore2 import AsyncConnectionPool
 
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.pace import LONGEST_WAIT
 from portrayal.record.recorder import Recorder
 from portrayal.systems.base import OutcomeUnknown, Question, Throttled, Unreachable
-from portrayal.systems.connection import NeverRead, WatchedBackend, WatchedStream
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.status import error_for, speaks_of_spent_quota
@@ -272,61 +269,6 @@ def test_a_certificate_nobody_knows_is_named(tmp_path: Path) -> None:
         ask(f"https://127.0.0.1:{server.server_port}/")
     server.shutdown()
     server.server_close()
-
-
-def test_a_connection_closed_before_the_question_was_read_is_told_apart() -> None:
-    """A short keep-alive: the server closes while the question is written; the review had 44 of 1,500 unknown.
-
-    What the pool does by chance is done here on purpose: the question is written to a connection that has been closed.
-    """
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = listener.getsockname()[1]
-
-    async def written(read_first: bool) -> bytes:
-        stream = await WatchedBackend(AsyncConnectionPool()._network_backend).connect_tcp(
-            "127.0.0.1", port, timeout=5
-        )
-        server, _ = listener.accept()
-        try:
-            await stream.write(b"first")
-            assert server.recv(100) == b"first"
-            server.sendall(b"answer")
-            assert await stream.read(100) == b"answer"
-            if read_first:
-                await stream.write(b"second")
-                assert server.recv(100) == b"second"
-                server.close()
-            else:
-                server.close()
-                await stream.write(b"second")
-                await asyncio.sleep(0.05)
-                with suppress(httpcore2.WriteError):  # the rest of it; the client reads on after that
-                    await stream.write(b"rest")
-            return await stream.read(100)
-        finally:
-            server.close()
-            await stream.aclose()
-
-    with pytest.raises(NeverRead):
-        asyncio.run(written(read_first=False))
-    assert asyncio.run(written(read_first=True)) == b""  # read and not answered: nobody can know
-    listener.close()
-
-
-def test_a_question_nobody_read_is_asked_again_at_once(tmp_path: Path, monkeypatch) -> None:
-    real = WatchedStream.read
-    closed: list[str] = []
-
-    async def read(self: WatchedStream, *arguments: Any, **options: Any) -> bytes:
-        if len(closed) < 2:
-            closed.append("closed")
-            raise NeverRead("the connection was closed before the question was read")
-        return await real(self, *arguments, **options)
-
-    monkeypatch.setattr(WatchedStream, "read", read)
-    with service(lambda content, time: OK) as (address, _):
-        _, entries, slept, _ = record(tmp_path, address, ["a"])
-    assert (states(entries), slept) == (["done"], [])
 
 
 def test_a_connection_closed_after_the_question_was_read_stays_unknown(tmp_path: Path) -> None:

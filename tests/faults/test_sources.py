@@ -148,6 +148,12 @@ def test_untrusted_refuses_code_before_it_runs(use: str, command: str, tmp_path:
     [
         ("https://host/", 'parameters = { headers = { X-Auth = "$HOME" } }', "", "would send $HOME"),
         ("openai", 'parameters = { endpoint = "https://other", model = "m" }', "", "would send your key"),
+        (
+            "openai_embeddings",
+            'parameters = { base_url = "https://o", model = "m" }',
+            "",
+            "would send your key",
+        ),
         ("https://host/", "", 'secrets_file = "keys"', "reads secrets from 'keys'"),
     ],
 )

@@ -20,6 +20,7 @@ from polars.testing import assert_frame_equal
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
+from portrayal.report.measured_run import find
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.runs.silence import ANSWERED, DIFFERENCE, UNANSWERED
@@ -249,7 +250,7 @@ def test_every_way_of_missing_is_the_same_and_its_words_are_not_read(name: str) 
 def test_words_for_readers(name: str) -> None:
     study, _, measured = case(name)
     audit = get_audit(name)
-    findings = flow.find(study, measured)
+    findings = find(study, measured)
     assert findings
     for finding in findings:
         assert 0 <= finding.row < measured.results.height

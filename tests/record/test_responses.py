@@ -7,8 +7,9 @@ import json
 import polars as pl
 import pytest
 
+from portrayal.record.gathering import read_entry
 from portrayal.record.ledger import Entry, Ledger, Planned
-from portrayal.record.responses import read_entry, read_responses
+from portrayal.record.responses import read_responses
 from portrayal.systems.base import Answer
 
 TAGS = b'[["woman", 0.9], ["hair", null]]'

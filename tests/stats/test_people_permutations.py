@@ -137,3 +137,33 @@ def test_two_factors_and_their_interaction_are_told_apart():
     assert p["b"] > 0.05
     crossed = permute_terms((first == second) + noise, {"a": first, "b": second}).p
     assert crossed["a x b"] <= 1e-4
+
+
+def test_of_many_people_the_counts_without_a_chance_are_left_out():
+    # 4,000 people, of whom 2,000 are of the first side and 1,500 show it, 800 of them there.
+    hits = np.r_[np.ones(800), np.zeros(1200), np.ones(700), np.zeros(1300)][:, None]
+    weights = np.repeat([1 / 2000, -1 / 2000], 2000)[:, None]
+    found = permute_people(hits, weights, np.ones((4000, 1), bool))
+    every = np.arange(1501)
+    chances = stats.hypergeom.pmf(every, 4000, 1500, 2000)
+    assert found.p == pytest.approx(chances[np.abs(every - 750) >= 50].sum(), rel=1e-12)
+    assert found.floor == chances[[0, 1500]].sum()
+
+
+def test_many_people_who_are_alike_are_dealt_by_halves():
+    # One picture of each kind and only one of them shows it: the sign test of 301 people, 180 of them one way.
+    first = np.r_[np.ones(180), np.zeros(121)]
+    one = np.ones(301)
+    found = deal_pictures(first, one, 1 - first, one)
+    assert found.p == pytest.approx(2 * stats.binom.cdf(121, 301, 0.5), rel=1e-12)
+    # With others among them, who have two pictures in the place: as dealt one by one.
+    firsts = np.r_[one, np.full(60, 2)]
+    shown, alone = np.r_[first, np.full(60, 2)], np.r_[1 - first, np.zeros(60)]
+    mixed = deal_pictures(shown, firsts, alone, np.ones(361))
+    assert 0 < mixed.p < found.p
+
+
+def test_flipped_whole_steps_by_all_patterns():
+    steps = np.array([3.0, -1.0, 2.0, 2.0, 1.0])
+    sums = np.array([np.dot(signs, steps) for signs in product((-1, 1), repeat=5)])
+    assert sign_flip(steps).p == np.mean(sums >= 7)  # 3 - 1 + 2 + 2 + 1

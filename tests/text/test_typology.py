@@ -142,6 +142,29 @@ def test_words_mean_what_taggers_mean(tag):
     assert read(tag) == {"concrete"}
 
 
+@pytest.mark.parametrize(
+    ("tag", "clusters"),
+    [
+        # The part of a compound or a participle that is known, accents, hyphens, model numbers, what a dash adds.
+        ("spaceplane", {"concrete"}), ("longboarding", {"concrete"}), ("plated", {"concrete"}), ("café", {"concrete"}),
+        ("walk-in closet", {"concrete"}), ("Boeing 747 400", {"concrete"}), ("car mirror - broken", {"concrete"}),
+        ("coffeemaker", set()), ("camerawoman", {"feminine"}), ("hot dog variations", {"concrete"}),
+        # Heads of phrases count as taggers' words, and one person in the world is no sense of a tag.
+        ("construction crane", {"concrete"}), ("numeric keypad", {"concrete"}), ("baseball umpire", {"occupation"}),
+        # Written and drawn things, schools as places, sights, natural events, physical activity: to be seen.
+        ("bar chart", {"concrete"}), ("boarding pass", {"concrete"}), ("secondary school", {"concrete"}),
+        ("street art", {"concrete"}), ("colosseum", {"concrete"}), ("earthquake", {"concrete"}), ("karate", {"concrete"}),
+        ("gothic architecture", {"concrete"}), ("woven", {"concrete"}), ("electronic", {"concrete"}), ("angel", {"concrete"}),
+        ("terracotta warriors", set()), ("action figure", {"concrete"}), ("plant community", {"concrete"}),
+        # Fields, occasions and times are not.
+        ("electronic engineering", {"other"}), ("meeting", {"other"}), ("middle ages", {"other"}), ("busy", {"other"}),
+        ("enjoying", {"emotion"}), ("trying", {"other"}), ("clown", {"occupation"}), ("music band", {"occupation"}),
+    ],
+)  # fmt: skip
+def test_tags_are_read_by_rules_that_hold_beyond_the_list(tag, clusters):
+    assert read(tag) == clusters
+
+
 def test_every_word_of_a_place_is_in_a_cluster():
     places = load_context_tags()["tag"].unique().to_list()
     assert classify_tags(places).filter(pl.col("super_cluster").is_null()).is_empty()

@@ -58,6 +58,16 @@ def claim(folder: Path, what: str) -> None:
         )
 
 
+def adopt(folder: Path, what: str) -> None:
+    """Mark a folder that has no mark and holds nothing but folders of ours, as earlier versions left it."""
+    if not folder.is_dir() or read_mark(folder) is not None:
+        return
+    inside = list(folder.iterdir())
+    marks = [read_mark(one) for one in inside if one.is_dir() and not one.is_symlink()]
+    if inside and len(marks) == len(inside) and all(mark and mark["holds"] == what for mark in marks):
+        write_mark(folder, {"holds": what, "files": {}})
+
+
 def first_entry(folder: Path) -> str:
     """Return the name of something in a folder, or nothing where it is empty; what a killed claim left does not count."""
     return next(

@@ -11,9 +11,9 @@ import base64
 import json
 import os
 import re
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from portrayal.errors import PortrayalError
@@ -27,11 +27,23 @@ VARIABLES = re.compile(r"(?i)api_?key|secret|token|passw|credential|access_?key|
 
 _taken: set[str] = set()
 _from_file: dict[str, str] = {}
+_made: tuple[dict[Any, Any], set[str], re.Pattern[str] | None] | None = None
 
 
 def take(name: str) -> str:
-    """Return a secret by its name, from the study's file or the environment; nothing where there is none."""
+    """Return a secret by its name, from the study's file or the environment; nothing where there is none.
+
+    Raises
+    ------
+    PortrayalError
+        When it is so short that it cannot be told from a word, and so not be kept out of what is written.
+    """
     value = _from_file.get(name) or os.environ.get(name, "")
+    if 0 < len(value) < SHORTEST:
+        raise PortrayalError(
+            f"{name} has {len(value)} characters. Expected {SHORTEST} or more: a shorter key cannot be kept out of what is"
+            " written. Set a longer one, or none where the service needs none."
+        )
     remember(value)
     return value
 
@@ -77,13 +89,13 @@ def hidden(text: str) -> str:
     >>> hidden("key 9f2Xq71LpZ0c refused")
     'key (withheld) refused'
     """
-    pattern = _pattern(tuple(os.environ.items()), frozenset(_taken))
+    pattern = _pattern()
     return text if pattern is None else pattern.sub(WITHHELD, text)
 
 
 def hidden_bytes(raw: bytes) -> bytes:
     """Return bytes with every known secret replaced; bytes without one come back as they are."""
-    pattern = _pattern(tuple(os.environ.items()), frozenset(_taken))
+    pattern = _pattern()
     if pattern is None:
         return raw
     text = raw.decode("utf-8", errors="surrogateescape")
@@ -93,23 +105,32 @@ def hidden_bytes(raw: bytes) -> bytes:
 
 def known() -> list[str]:
     """Return every secret value this process knows."""
-    return sorted(_values(tuple(os.environ.items()), frozenset(_taken)))
+    return sorted(_values())
 
 
-@lru_cache(maxsize=4)
-def _pattern(environment: tuple[tuple[str, str], ...], taken: frozenset[str]) -> re.Pattern[str] | None:
-    forms = {form for value in _values(environment, taken) for form in _forms(value)}
+def _pattern() -> re.Pattern[str] | None:
+    """Return what finds every known secret; made anew only when the environment or what was taken has changed."""
+    global _made
+    # The variables as Python holds them: to look at each through os.environ takes longer than a call does.
+    variables = getattr(os.environ, "_data", None) or dict(os.environ)
+    if _made is None or _made[0] != variables or _made[1] != _taken:
+        _made = (dict(variables), set(_taken), _compiled())
+    return _made[2]
+
+
+def _compiled() -> re.Pattern[str] | None:
+    forms = {form for value in _values() for form in _forms(value)}
     ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
-def _values(environment: tuple[tuple[str, str], ...], taken: frozenset[str]) -> set[str]:
+def _values() -> set[str]:
     unasked = {
         value
-        for name, value in environment
+        for name, value in os.environ.items()
         if VARIABLES.search(name) and len(value) >= SHORTEST_UNASKED and looks_random(value)
     }
-    return unasked | {value for value in taken if len(value) >= SHORTEST}
+    return unasked | {value for value in _taken if len(value) >= SHORTEST}
 
 
 def _forms(value: str) -> set[str]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from portrayal.record.ledger_file import STATES, has_hashes, open_readonly, open_writable
 from portrayal.record.storable import kept_words, short_text
@@ -25,6 +25,7 @@ from portrayal.systems.base import BROKEN, Answer
 __all__ = ["STATES", "Entry", "Ledger", "Planned"]
 
 
+_ANSWERED = ("done", "refused", "unreadable")
 DAMAGED = "the stored bytes are not those that came: their hash is another"
 
 
@@ -53,8 +54,7 @@ class Planned:
     reader: str = "plain"
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A question as the ledger knows it, with all it takes to read the answer."""
 
     key: str
@@ -138,6 +138,14 @@ class Ledger:
             return
         with self._connection:
             yield self._connection
+
+    def is_plan(self, plan: Sequence[tuple[str, str, str, Set[str]]]) -> bool:
+        """Whether the study's questions are these and no others: the keys of each (system, kind, reader)."""
+        ((current,),) = self._connection.execute("SELECT count(*) FROM questions WHERE current").fetchall()
+        if current != sum(len(keys) for *_, keys in plan):
+            return False
+        held = "SELECT key FROM questions WHERE current AND system = ? AND kind = ? AND reader = ?"
+        return all({key for (key,) in self._connection.execute(held, about)} == keys for *about, keys in plan)
 
     def plan(self, questions: Iterable[Planned]) -> None:
         """Make these the study's questions; answers already here are kept, other questions set aside."""
@@ -260,11 +268,11 @@ class Ledger:
         return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the study's questions with their raw answers, by system and key."""
+        """Yield the study's questions with their raw answers, in the order in which they were first planned."""
         sha256 = "sha256" if has_hashes(self._connection) else "''"
         rows = self._connection.execute(
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
-            f" {sha256} FROM questions WHERE current ORDER BY system, key"
+            f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
         )
         for (
             key,
@@ -273,7 +281,7 @@ class Ledger:
             repeat,
             kind,
             reader,
-            parameters,
+            asked,
             state,
             raw,
             media,
@@ -282,11 +290,19 @@ class Ledger:
             error,
             sha256,
         ) in rows:
-            media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
-            answer = Answer(raw or b"", media, version or "", cost, state == "refused")
-            answered = answer if state in ("done", "refused", "unreadable") else None
-            asked = _parameters(parameters)
-            yield Entry(key, system, digest, repeat, kind, reader, asked, state, answered, error)
+            answer = None
+            if state in _ANSWERED:
+                media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
+                answer = Answer(raw or b"", media, version or "", cost, state == "refused")
+            yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
+
+    def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
+        """Return the stored bytes of one question, their media type and its state; empty where nothing is stored."""
+        row = self._connection.execute(
+            "SELECT raw, media, state FROM questions WHERE current AND system = ? AND hash = ? AND repeat = ?",
+            (system, digest, repeat),
+        ).fetchone()
+        return (row[0] or b"", row[1] or "", row[2]) if row else (b"", "", "")
 
     def spent(self) -> float:
         """Return the money spent so far, in US dollars."""

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
 
+import numpy as np
 import polars as pl
 
+from portrayal.record.gathering import Answers, gather
 from portrayal.record.ledger import Entry
-from portrayal.record.outcomes import outcome_of, usual_widths
-from portrayal.tables import RESPONSES, ROWS, check_responses
-
-PART = 200_000  # rows held as Python objects
-# What a state of the ledger means for a reader of responses.
-STATUS_OF_STATE = {
-    "planned": "planned",
-    "in_flight": "unknown",
-    "failed": "failed",
-    "refused": "refused",
-    "unknown": "unknown",
-}
+from portrayal.record.outcomes import usual_widths
+from portrayal.tables import RESPONSES, check_responses
 
 
 def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -> pl.DataFrame:
@@ -39,11 +30,26 @@ def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -
     polars.DataFrame
         Columns of `RESPONSES`, those of the kind, and `reason` for questions without a usable answer.
     """
-    shown = dict(stimuli.group_by("hash", maintain_order=True).agg("stimulus").iter_rows())
-    table = _table(entries, shown, kind)
+    answers = gather(entries, kind)
+    table = _spread(answers, stimuli)
     if kind == "encoder":
         table = _of_one_width(table)
-    return check_responses(table, kind).sort("system", "stimulus", "repeat", maintain_order=True)
+    return check_responses(table, kind)
+
+
+def _spread(answers: Answers, stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Give every stimulus the rows of its content's answer, or one row without any, in order of system, stimulus and repeat."""
+    questions = (
+        answers.questions.join(stimuli.select("hash", "stimulus"), on="hash", maintain_order="left_right")
+        .sort("system", "stimulus", "repeat", maintain_order=True)
+        .with_columns(pl.max_horizontal("rows", 1).alias("here"))
+    )
+    here = questions["here"].to_numpy()
+    first = np.where(questions["rows"].to_numpy() > 0, questions["first"].to_numpy(), answers.rows.height - 1)
+    within = np.arange(here.sum()) - np.repeat(here.cumsum() - here, here)
+    about = questions.select(*RESPONSES, "reason")[np.repeat(np.arange(len(here)), here)]
+    rows = answers.rows[np.repeat(first, here) + within]
+    return about.hstack(rows).select(*RESPONSES, *rows.columns, "reason")
 
 
 def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:
@@ -58,38 +64,3 @@ def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:
         reason=pl.when(odd).then(words).otherwise("reason"),
         embedding=pl.when(odd).then(None).otherwise("embedding"),
     )
-
-
-def _table(entries: Iterable[Entry], shown: Mapping[str, Sequence[str]], kind: str) -> pl.DataFrame:
-    """Gather rows by column, a part at a time: a million rows as dicts would take gigabytes."""
-    schema = {**RESPONSES, **ROWS[kind], "reason": pl.String}
-    parts = [pl.DataFrame(schema=schema)]
-    columns: dict[str, list[Any]] = {name: [] for name in schema}
-    for entry in entries:
-        _add(columns, entry, shown.get(entry.hash, ()), tuple(ROWS[kind]))
-        if len(columns["system"]) >= PART:
-            parts.append(pl.DataFrame(columns, schema=schema))
-            columns = {name: [] for name in schema}
-    return pl.concat([*parts, pl.DataFrame(columns, schema=schema)], rechunk=True)
-
-
-def _add(
-    columns: Mapping[str, list[Any]], entry: Entry, stimuli: Sequence[str], answered: Sequence[str]
-) -> None:
-    """Add a question's rows: one for each part of its answer and each stimulus that shares it, or one without an answer."""
-    status, reason, answers = read_entry(entry)
-    rows = answers or [{}]
-    for stimulus in stimuli:
-        about = {"system": entry.system, "stimulus": stimulus, "repeat": entry.repeat}
-        for name, value in {**about, "status": status, "reason": reason}.items():
-            columns[name].extend([value] * len(rows))
-        for name in answered:
-            columns[name].extend([row.get(name) for row in rows])
-
-
-def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
-    """Return status, reason and rows of one question."""
-    if entry.answer is None or entry.state == "refused":
-        return STATUS_OF_STATE[entry.state], entry.error, []
-    outcome = outcome_of(entry)
-    return outcome.status, outcome.reason, outcome.rows

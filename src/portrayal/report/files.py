@@ -64,7 +64,7 @@ def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
     audits, findings, start = [], [], 0
     for section in sections:
         audits.append(_audit_json(section, start))
-        findings += [_finding_json(section, finding, start) for finding in section.findings]
+        findings += [finding_json(section, finding, start) for finding in section.findings]
         start += section.measured.results.height
     manifest = {section.anchor: section.manifest for section in sections}
     whole = {
@@ -113,7 +113,8 @@ def write_chart(folder: Path, drawing: Drawing) -> None:
         write_bytes(folder / f"{drawing.name}.png", png)
 
 
-def _finding_json(section: Section, finding: Finding, start: int) -> dict[str, Any]:
+def finding_json(section: Section, finding: Finding, start: int) -> dict[str, Any]:
+    """Return a sentence with its decision and its row, counted from `start`."""
     row = section.measured.results.row(finding.row, named=True)
     return {
         "audit": section.audit.stem,

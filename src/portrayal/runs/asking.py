@@ -19,6 +19,8 @@ from portrayal.systems.settings import without_secrets
 
 def write_questions(ledger: Ledger, work: Work) -> None:
     """Make these the ledger's questions; answers already there are kept."""
+    if ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
+        return
     ledger.plan(planned for system, table in work for planned in _planned(system, table))
 
 
@@ -36,12 +38,18 @@ def ask(
     tell: Callable[[str], None] = lambda line: None,
 ) -> Recorder:
     """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
-    first = [(system, {key: same[0] for key, same in table.items()}) for system, table in work]
+    first = [(system, _open(ledger, system, table)) for system, table in work]
     recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
     stream = Hiding(sys.stderr)
     with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
         _run(recorder.record(first))  # what a user's function prints is no answer of ours
     return recorder
+
+
+def _open(ledger: Ledger, system: System, table: Mapping[str, Sequence[Question]]) -> dict[str, Question]:
+    """Return the questions that are still to be asked, in the study's order."""
+    planned = ledger.open_keys(system.name)
+    return {key: table[key][0] for key in table if key in planned}
 
 
 def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:

@@ -118,9 +118,15 @@ def null_audits(
     hits = _count(module, flow, jobs)
     cells = []
     for shape, count in counts.items():
-        share = wilson(hits[shape], count)
+        share = wilson(hits[shape, 0.0], count)
         cells.append(
-            {"shape": shape, "audits": count, "found": hits[shape], "share": share.value, "high": share.high}
+            {
+                "shape": shape,
+                "audits": count,
+                "found": hits[shape, 0.0],
+                "share": share.value,
+                "high": share.high,
+            }
         )
     return cells
 
@@ -134,16 +140,20 @@ def planted_audits(
     """
     module = SIMULATIONS[stem]
     plans = import_module(module).plans()
-    chosen = {shape: plans[shape] for shape in shapes or plans}
-    jobs = [
-        Job(shape, seed + place, effect) for shape, (effect, _) in chosen.items() for place in range(audits)
+    # A shape has one effect with its power, or a list of them.
+    chosen = [
+        (shape, effect, stated)
+        for shape in shapes or plans
+        for effect, stated in (plans[shape] if isinstance(plans[shape], list) else [plans[shape]])
     ]
+    jobs = [Job(shape, seed + place, effect) for shape, effect, _ in chosen for place in range(audits)]
     hits = _count(module, flow, jobs)
     cells = []
-    for shape, (effect, stated) in chosen.items():
-        share = wilson(hits[shape], audits)
+    for shape, effect, stated in chosen:
+        found = hits[shape, effect]
+        share = wilson(found, audits)
         cells.append(
-            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": hits[shape],
+            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": found,
              "share": share.value, "low": share.low, "high": share.high}
         )  # fmt: skip
     return cells
@@ -157,10 +167,10 @@ class Job(NamedTuple):
     effect: float = 0.0
 
 
-def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[str]:
-    """Count by shape the audits that find something; all in one pool, since a process that starts has much to import."""
+def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[tuple[str, float]]:
+    """Count by shape and effect the audits that find something; all in one pool, since a process that starts has much to import."""
     found = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
-    return Counter(job.shape for job, hit in zip(jobs, found, strict=True) if hit)
+    return Counter((job.shape, job.effect) for job, hit in zip(jobs, found, strict=True) if hit)
 
 
 def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:

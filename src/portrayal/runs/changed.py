@@ -15,7 +15,7 @@ from portrayal.runs.run import Run
 from portrayal.runs.study import Study
 from portrayal.runs.work import Work
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems.sources import Source, is_code, source_of
+from portrayal.systems.sources import Source, source_of
 
 FACT = "sources"
 CHANGED = "changed"  # `--again changed`
@@ -68,23 +68,24 @@ def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]
 
 def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemSettings, Counter[str]]]:
     """Yield the systems that answered under another source, with how many of the study's questions are in each state."""
-    noted, known = ledger.fact(FACT) or {}, ledger.states()
-    keys = {system.name: table for system, table in work}
+    noted, keys = ledger.fact(FACT) or {}, {system.name: table for system, table in work}
     for system, source in _sources(study):
+        if noted.get(_name(system), {}).get("sha256", source.sha256) == source.sha256:
+            continue
+        known = ledger.states()
         states = Counter(known.get(key, "planned") for key in keys[system.name])
-        before = noted.get(_name(system), {}).get("sha256", source.sha256)
-        if before != source.sha256 and _sum(states, ANSWERED):
+        if _sum(states, ANSWERED):
             yield system, states
 
 
 def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:
     """Return the source that gave a system's answers, for the manifest."""
-    return (ledger.fact(FACT) or {}).get(_name(system)) if is_code(system.use) else None
+    return (ledger.fact(FACT) or {}).get(_name(system))
 
 
 def _sources(study: Study) -> Iterator[tuple[SystemSettings, Source]]:
     for system in study.systems:
-        source = source_of(system.use, study.folder) if is_code(system.use) else None
+        source = source_of(system.use, study.folder)
         if source is not None:
             yield system, source
 

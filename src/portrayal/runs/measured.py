@@ -13,7 +13,7 @@ from portrayal.edges.writing import make_inside, replacing, write_bytes, write_t
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Measured
 from portrayal.runs.kept import kept_bytes, kept_json, kept_table
-from portrayal.runs.reviews import merge_reviews, write_reviews
+from portrayal.runs.reviews import merge_reviews, reviews_of, write_reviews
 from portrayal.runs.run import Run, existing_run
 from portrayal.tables import check_results
 
@@ -36,8 +36,9 @@ def write_measured(run: Run, measured: Measured) -> None:
         write_bytes(run.tables / f"{name}.png", picture)
     write_text(run.warnings, json.dumps(list(measured.warnings)))
     if measured.reviews is not None:
+        merged = merge_reviews(reviews_of(run), measured.reviews)
         with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
-            write_reviews(merge_reviews(run.reviews, measured.reviews), part)
+            write_reviews(merged, part)
     write_parquet(measured.results, run.results)
 
 
@@ -70,7 +71,7 @@ def read_measured(run: Run) -> Measured:
     """Read back what `measure` left in a run."""
     if not run.results.exists():
         raise PortrayalError(f"{run.folder} has no results yet. Run: portrayal measure {run.folder}")
-    paths = _measured_files(run)
+    paths = measured_files(run)
     tables = {path.stem: kept_table(path, MEND) for path in paths if path.suffix == ".parquet"}
     pictures = {path.stem: kept_bytes(path, MEND) for path in paths if path.suffix == ".png"}
     warnings = [str(line) for line in kept_json(run.warnings, list, MEND)]
@@ -81,7 +82,7 @@ def read_measured(run: Run) -> Measured:
     return Measured(results, tables, warnings, pictures=pictures)
 
 
-def _measured_files(run: Run) -> list[Path]:
+def measured_files(run: Run) -> list[Path]:
     """Return the tables and pictures that measuring wrote; what else lies there is not ours."""
     noted = belongings(run.folder, MEASURED)
     if noted is None:  # a run of an earlier version

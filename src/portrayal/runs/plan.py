@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.secrets import read_secrets_file
 from portrayal.record.ledger import Ledger
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, default_folder
@@ -40,8 +41,12 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     if untrusted:
         refuse_untrusted(study)
     stimuli = make_stimuli(study)
-    states = _states(study)
-    rows = [_system_plan(system, questions, states, study) for system, questions in plan_work(study, stimuli)]
+    if study.secrets_file:
+        read_secrets_file(study.folder / study.secrets_file)
+    states, work = _states(study), plan_work(study, stimuli)
+    for system, _ in work:
+        getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
+    rows = [_system_plan(system, questions, states, study) for system, questions in work]
     head = f"{study.name}: {len(stimuli)} stimuli, {study.repeats} time(s) each, {len(rows)} system(s)"
     return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
 

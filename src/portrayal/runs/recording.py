@@ -13,7 +13,7 @@ import portrayal
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.edges.tables import write_parquet
 from portrayal.edges.writing import write_text
-from portrayal.errors import check_name
+from portrayal.errors import PortrayalError, check_name
 from portrayal.record.ledger import Ledger
 from portrayal.record.outcomes import find_unreadable, put_right
 from portrayal.record.progress import RecordingProgress
@@ -21,7 +21,9 @@ from portrayal.record.recorder import Recorder
 from portrayal.runs.asking import ask, ask_repeatable_again, write_questions
 from portrayal.runs.changed import CHANGED, hold_sources, refuse_mixed
 from portrayal.runs.inputs import write_inputs
+from portrayal.runs.kept import kept_table
 from portrayal.runs.manifest import write_manifest
+from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
@@ -52,8 +54,9 @@ class Recorded:
     signal: int = 0  # the signal that interrupted it
 
 
-def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Recorded:
-    """Ask the systems everything the study has not asked yet; the run is held by the caller."""
+def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
+    """Ask the systems everything the study has not asked yet; the run, held by the caller, keeps the study's text."""
+    refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
     if how.untrusted:
@@ -62,17 +65,20 @@ def record_study(study: Study, run: Run, study_file: Path, how: Asked) -> Record
         read_secrets_file(study.folder / study.secrets_file)
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
-    refuse_without_consent(work)
+    refuse_without_consent(work, stimuli)
     inputs = get_audit(study.audit).inputs(study)
     refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
-    _keep(run, study_file, stimuli)
+    _keep(run, text, stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
         changed = _prepare(ledger, study, work, how.again)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
+        waves = ledger.waves()
         recorder = _ask(ledger, study, work, how)
-    write_manifest(run, study, stimuli)
+        asked = ledger.waves() != waves
+    if asked:
+        write_manifest(run, study, stimuli)
     interrupted = recorder.stopping.is_set()
     messages = recorder.messages
     if not interrupted:
@@ -115,8 +121,17 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     return recorder
 
 
-def _keep(run: Run, study_file: Path, stimuli: pl.DataFrame) -> None:
+def _keep(run: Run, text: str, stimuli: pl.DataFrame) -> None:
     """Keep the study as it was asked, and what is shown."""
-    if study_file.resolve() != run.study.resolve():
-        write_text(run.study, study_file.read_text(encoding="utf-8"))
-    write_parquet(stimuli, run.stimuli)
+    write_text(run.study, text)
+    if not _is_kept(stimuli, run.stimuli):
+        write_parquet(stimuli, run.stimuli)
+
+
+def _is_kept(table: pl.DataFrame, path: Path) -> bool:
+    """Whether a file holds just this table: to write it again takes longer than to look."""
+    try:
+        kept = kept_table(path, "")
+    except PortrayalError:
+        return False
+    return kept.schema == table.schema and kept.equals(table)

@@ -7,7 +7,15 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.edges.inert import inert_cells, original_cells
+from portrayal.runs.judgments import fold, read_judgments
+from portrayal.runs.run import Run
 from portrayal.tables import REVIEWS, check, read_csv
+
+
+def reviews_of(run: Run) -> pl.DataFrame | None:
+    """Return the Reviews of a run: its table, and what reviewers did in the viewer since; None where there are neither."""
+    table = read_reviews(run.reviews) if run.reviews.exists() else None
+    return fold(table, read_judgments(run.judgments))
 
 
 def read_reviews(path: Path) -> pl.DataFrame:
@@ -24,12 +32,11 @@ def write_reviews(reviews: pl.DataFrame, path: Path) -> None:
     inert.write_csv(path)
 
 
-def merge_reviews(path: Path, fresh: pl.DataFrame) -> pl.DataFrame:
-    """Add fresh cases to those of the file; what people judged is never overwritten."""
+def merge_reviews(kept: pl.DataFrame | None, fresh: pl.DataFrame) -> pl.DataFrame:
+    """Add fresh cases to those a run has; what people judged is never overwritten."""
     fresh = check(fresh, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
-    if not path.exists():
+    if kept is None:
         return fresh
-    kept = read_reviews(path)
     judged = kept.filter(pl.col("judgment").is_not_null())
     new = fresh.join(judged.select("item", "question"), on=["item", "question"], how="anti")
     return pl.concat([judged, new], how="diagonal")

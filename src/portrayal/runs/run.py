@@ -34,6 +34,7 @@ class Run:
         self.warnings = folder / "warnings.json"  # what the reader must know first
         self.tables = folder / "tables"  # further tables and pictures that charts are drawn from
         self.reviews = folder / "reviews.csv"  # cases for people to judge, and their judgments
+        self.judgments = folder / "judgments.jsonl"  # what reviewers did in the viewer, act by act
         self.manifest = folder / "manifest.json"  # versions, seeds, hashes, model versions and waves
 
 
@@ -55,8 +56,10 @@ NAMES = (
     "tables",
     "charts",
     "reviews.csv",
+    "judgments.jsonl",
     "manifest.json",
     "report.html",
+    "redacted.json",
 )
 
 

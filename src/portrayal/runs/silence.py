@@ -19,7 +19,7 @@ from portrayal.stats.intervals import ratio_interval, wilson
 from portrayal.stats.level_test import level_test
 from portrayal.stats.proportions import newcombe
 from portrayal.tables import ANSWERED as ANSWERS
-from portrayal.tables import results
+from portrayal.tables import results, starts
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
 FACETS = ("axis", "within", "status")
@@ -58,7 +58,8 @@ def measure_silence(
 
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each question that was asked: system, stimulus, repeat and status."""
-    asked = responses.select("system", "stimulus", "repeat", "status").unique(maintain_order=True)
+    told = responses.select("system", "stimulus", "repeat", "status")
+    asked = told.filter(starts(told, told.columns)).unique(maintain_order=True)
     # Who lists what is seen has answered, be the list empty: see portrayal.tables.ANSWERED.
     said = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
     return asked.with_columns(

@@ -9,6 +9,7 @@ import polars as pl
 from portrayal.record import outcomes
 from portrayal.record.ledger import STATES, Ledger
 from portrayal.runs.lock import is_recording
+from portrayal.runs.redacted import redaction_of
 from portrayal.runs.run import Run, existing_run
 from portrayal.runs.unanswered import asking_again
 
@@ -64,7 +65,9 @@ def status_text(folder: Path | str) -> str:
         lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
     recording = is_recording(run)
     lines.append("recording now" if recording else "not recording")
-    command = "" if recording else asking_again(run, totals)
+    said = redaction_of(run)
+    lines += [f"redacted: {said}"] if said else []
+    command = "" if recording or said else asking_again(run, totals)
     return "\n".join([*lines, *_reasons(run), *([f"ask again: {command}"] if command else [])])
 
 

@@ -11,6 +11,7 @@ from portrayal.runs.leaves import leaves
 from portrayal.runs.study import Study
 from portrayal.systems.sources import is_code
 
+ADDRESSES = ("endpoint", "base_url")  # where a system that has a key of yours sends it
 _VARIABLE = re.compile(r"\$[A-Za-z_]\w*")
 
 
@@ -44,7 +45,7 @@ def _dangers(study: Study) -> Iterator[str]:
         for name, value in leaves(system.parameters):
             if isinstance(value, str) and _VARIABLE.search(value):
                 yield f"system {system.name!r} would send {_variable(value)} from your environment to {system.use!r}"
-            if name == "endpoint":
+            if name in ADDRESSES:
                 yield f"system {system.name!r} would send your key to the address {value!r}"
 
 

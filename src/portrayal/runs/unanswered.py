@@ -50,10 +50,11 @@ def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[s
 
 def asking_again(run: Run, states: Mapping[str, int]) -> str:
     """Return the command that asks what has no answer; nothing where every question has one."""
-    again = [f"--again {state}" for state in AGAIN if states.get(state)]
+    mendable = ["--failed"] if states.get("failed") or states.get("unreadable") else []
+    again = [*mendable, *(["--unknown"] if states.get("unknown") else [])]
     if not again and not states.get("planned"):
         return ""
-    return " ".join(["portrayal record", shlex.quote(str(run.folder)), *again])
+    return " ".join(["portrayal", "retry" if again else "record", shlex.quote(str(run.folder)), *again])
 
 
 def _is_silent(states: Mapping[str, int]) -> bool:

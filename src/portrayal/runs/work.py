@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.runs.pictures import refuse_pictures_outside
+from portrayal.runs.questions import Questions, Shown
 from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
 from portrayal.safety.gated import open_guarded
-from portrayal.systems.base import Question, System, question_keys
+from portrayal.systems.base import Question, System
 from portrayal.tables import check_stimuli
 
 # Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
-Work: TypeAlias = Sequence[tuple[System, dict[str, list[Question]]]]
+Work: TypeAlias = Sequence[tuple[System, Mapping[str, Sequence[Question]]]]
+
+NO_CONSENT = ("", "none", "unknown")
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -29,44 +32,34 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
     """Return each system of the study with its questions by ledger key."""
     audit_of_study = get_audit(study.audit)
-    work: list[tuple[System, dict[str, list[Question]]]] = []
+    work: list[tuple[System, Questions]] = []
     seen: dict[str, str] = {}
-    every = _questions(stimuli, study.repeats)
+    shown = Shown(stimuli, study.repeats)
     for settings in study.systems:
         system = open_guarded(settings, study.folder, audit_of_study.kind)
-        questions: dict[str, list[Question]] = {}
-        key = question_keys(system)
-        for question in every:
-            questions.setdefault(key(question), []).append(question)
+        questions = Questions(system, shown)
         _refuse_same_system_twice(system, questions, seen)
         work.append((system, questions))
     return work
 
 
-def refuse_without_consent(work: Work) -> None:
+def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
     """Keep pictures of people on this machine unless the study records consent or licence."""
+    said = stimuli.filter(pl.col("kind") == "image")["consent"].str.strip_chars().str.to_lowercase()
+    if not said.is_in(NO_CONSENT).any():
+        return
     for system, table in work:
         for same in table.values() if system.remote else ():
             question = same[0]
-            if question.kind == "image" and question.consent.strip().lower() in ("", "none", "unknown"):
+            if question.kind == "image" and question.consent.strip().lower() in NO_CONSENT:
                 raise PortrayalError(
                     f"stimulus {question.stimulus!r} has no recorded consent or licence, so {system.name!r} must not"
                     " see it. Record one in the stimuli's `consent` column, or use a local system."
                 )
 
 
-def _questions(stimuli: pl.DataFrame, repeats: int) -> list[Question]:
-    columns = ["stimulus", "kind", "content", "hash", "source", "consent"]
-    rows = stimuli.select(columns).iter_rows()
-    return [
-        Question(stimulus, kind, content, digest, repeat, source, consent)
-        for stimulus, kind, content, digest, source, consent in rows
-        for repeat in range(repeats)
-    ]
-
-
 def _refuse_same_system_twice(
-    system: System, questions: dict[str, list[Question]], seen: dict[str, str]
+    system: System, questions: Mapping[str, Sequence[Question]], seen: dict[str, str]
 ) -> None:
     """Refuse two systems that are one: their questions would be paid for once and counted twice."""
     key = next(iter(questions))

@@ -9,6 +9,7 @@ of a few tags, just where a correction for many tests looks.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -57,8 +58,13 @@ def permute_labels(values: np.ndarray, first: np.ndarray, seed: int = 0) -> Perm
     if tested.any():
         p[tested] = _shares(centred[:, tested], there[:, tested], first, seed)
     # A choice and its mirror image, where both sides are alike, are equally far apart.
-    floor = [(2 if one == two else 1) / comb(int(one + two), int(one)) for one, two in sides.T]
+    floor = [_floor(int(one), int(two)) for one, two in sides.T]
     return Permuted(p, np.array(floor))
+
+
+@lru_cache(maxsize=64)  # most columns have everybody's number
+def _floor(one: int, two: int) -> float:
+    return (2 if one == two else 1) / comb(one + two, one)
 
 
 def _means(values: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ NEAR = 10
 MOST = 2_000  # people who are permuted
 AT_ONCE = 2_000_000  # numbers held in memory together
 SAME = 1e-9
+REACH = 40  # standard deviations: beyond, a chance is below 1e-308
 
 
 class Permuted(NamedTuple):
@@ -75,12 +76,21 @@ def _hypergeometric(hits: np.ndarray, first: np.ndarray) -> Permuted:
     people, found, side = len(hits), int(hits.sum()), int(first.sum())
     if not 0 < found < people or not 0 < side < people:
         return Permuted(float("nan"), 1.0)
-    counts = np.arange(max(0, side + found - people), min(side, found) + 1)
+    counts = _possible(people, found, side)
     chances = stats.hypergeom.pmf(counts, people, found, side)
     apart = np.abs(counts - side * found / people)
     reached = apart >= abs((hits & first).sum() - side * found / people) - SAME
     floor = chances[apart >= apart.max() - SAME].sum()
     return Permuted(float(min(chances[reached].sum(), 1.0)), float(floor))
+
+
+def _possible(people: int, found: int, side: int) -> np.ndarray:
+    """Return the counts that have a chance a float can hold, and both ends: of thousands of people few others have any."""
+    low, high = max(0, side + found - people), min(side, found)
+    mean = side * found / people
+    deviation = np.sqrt(mean * (1 - found / people) * (people - side) / (people - 1))
+    first, last = max(low, int(mean - REACH * deviation)), min(high, int(mean + REACH * deviation) + 1)
+    return np.unique(np.concatenate([[low, high], np.arange(first, last + 1)]))
 
 
 def _drawn(hits: np.ndarray, weights: np.ndarray, kept: float, seed: int) -> float:

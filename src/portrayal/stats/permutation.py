@@ -177,10 +177,13 @@ def _whole_steps(differences: np.ndarray) -> np.ndarray | None:
 
 def _whole_flips(steps: np.ndarray, alternative: str) -> Permutation:
     """Convolve the differences one by one into the distribution of the sum of those with a plus sign."""
-    chance = np.ones(1)
-    for size in np.abs(steps[steps != 0]):
-        gap = np.zeros(size)
-        chance = (np.append(chance, gap) + np.append(gap, chance)) / 2
+    sizes = np.abs(steps[steps != 0]).tolist()
+    chance, reached = np.zeros(sum(sizes) + 1), 1
+    chance[0] = 1.0
+    for size in sizes:
+        chance[size : size + reached] += chance[:reached].copy()
+        reached += size
+        chance[:reached] *= 0.5
     sums, fold = 2 * np.arange(len(chance)) - (len(chance) - 1), FOLDS[alternative]
     p = chance[fold(sums) >= fold(steps.sum())].sum()
     return Permutation(min(1.0, float(p)), "exact", 2 ** len(steps))

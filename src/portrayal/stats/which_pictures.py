@@ -7,6 +7,7 @@ and flipping signs would be wrong: a mean of three moves a little often, a singl
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from math import comb
 from typing import NamedTuple
@@ -57,9 +58,21 @@ def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, sec
 def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Return the distribution of how many first pictures show it, over the chosen people together."""
     total = np.ones(1)
-    for own, other, shown in zip(firsts[chosen], seconds[chosen], whole[chosen], strict=True):
-        total = np.convolve(total, _of_person(int(own), int(other), int(shown)))
+    alike = Counter(
+        zip(*(each[chosen].astype(int).tolist() for each in (firsts, seconds, whole)), strict=True)
+    )
+    for person, people in sorted(alike.items()):
+        total = np.convolve(total, _of_many(_of_person(*person), people))
     return total
+
+
+def _of_many(chances: np.ndarray, people: int) -> np.ndarray:
+    """Return the distribution over so many people who are alike, by halves: one by one, thousands take seconds."""
+    if people == 1:
+        return chances
+    half = _of_many(chances, people // 2)
+    both = np.convolve(half, half)
+    return np.convolve(both, chances) if people % 2 else both
 
 
 @cache

@@ -142,6 +142,9 @@ class BaseSystem:
     # Here, free, and the same each time: what a killed process left unknown is asked again by itself.
     repeatable: bool = False
 
+    def check_ready(self) -> None:
+        """Say what is missing before anything is asked: a module, a program, a key. Nothing is run or sent."""
+
     async def close(self) -> None:
         """Nothing to let go of."""
 
@@ -206,16 +209,15 @@ class Refused(Exception):
 
 def question_key(system: System, question: Question) -> str:
     """Return the ledger's key: hash of stimulus content, system, version asked for, parameters and repeat."""
-    return question_keys(system)(question)
+    return key_of(system)(question.hash, question.repeat)
 
 
-def question_keys(system: System) -> Callable[[Question], str]:
-    """Return what gives the key of each of a system's questions; what they share is written out once."""
+def key_of(system: System) -> Callable[[str, int], str]:
+    """Return what gives the key of a system's question by content hash and repeat; what they share is written out once."""
     shared = "\x1f".join([system.kind, system.identity, system.version, _canonical(system.parameters)])
 
-    def key(question: Question) -> str:
-        asked = f"{question.hash}\x1f{shared}\x1f{question.repeat}"
-        return hashlib.sha256(asked.encode()).hexdigest()
+    def key(digest: str, repeat: int) -> str:
+        return hashlib.sha256(f"{digest}\x1f{shared}\x1f{repeat}".encode()).hexdigest()
 
     return key
 

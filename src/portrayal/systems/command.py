@@ -33,6 +33,7 @@ from portrayal.systems.base import (
     broken_answer,
     largest,
 )
+from portrayal.systems.found import check_program
 from portrayal.systems.plain import answer_in, decoded, is_envelope, pack_reply
 from portrayal.systems.program import LineTooLong, Program, start_program
 from portrayal.systems.settings import SystemSettings
@@ -49,6 +50,10 @@ class Command(BaseSystem):
     _program: Program | None = None
     _asked: int = 0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def check_ready(self) -> None:
+        """Look for the program."""
+        check_program(self.identity, self.folder)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Write one line and read one line per question."""

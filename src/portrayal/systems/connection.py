@@ -7,112 +7,140 @@ asked again. Where that cannot be known (a reset, another system), nothing is cl
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
+import select
 import socket
 import ssl
 import struct
 from collections.abc import Iterator
 from typing import Any
 
-import httpcore2
-
 # struct tcp_info of Linux: tcpi_bytes_acked, a 64-bit number, after 8 bytes, 24 numbers of 32 bits and two of 64.
 _ACKNOWLEDGED = slice(120, 128)
+_REFUSED = f"[Errno {errno.ECONNREFUSED}]"
+_NEXT_ADDRESS_AFTER = 0.25  # seconds; a host may have an address that nobody answers at
 
 
-class NeverRead(httpcore2.ConnectError):
+class NeverRead(ConnectionError):
     """The connection was closed before the other side took any byte of the request."""
 
 
-class WatchedStream(httpcore2.AsyncNetworkStream):
+class Connection(asyncio.Protocol):
     """A connection that knows how many bytes were acknowledged when the present request began."""
 
-    def __init__(self, stream: Any, watch: socket.socket | None) -> None:
-        self._stream = stream
-        self._watch = watch
+    def __init__(self) -> None:
+        self._transport: Any = None
+        self._watch: socket.socket | None = None
+        self._came = bytearray()
+        self._ended = False
+        self._error: Exception | None = None
+        self._waiting: asyncio.Future[None] | None = None
         self._before: int | None = None
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read; an end before anything was taken is told apart."""
-        try:
-            data = await self._stream.read(max_bytes, timeout)
-        except httpcore2.ReadError as error:
-            if self._was_closed_before(error):
-                raise NeverRead("the connection was closed before the question was read") from None
-            raise
-        if not data and self._nothing_was_taken():
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, with a second handle to look at after the first is closed; encryption begins a second time."""
+        self._transport = transport
+        if self._watch is None:
+            self._watch = _second_handle(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Hold what came until somebody reads; whoever reads does so before more is taken from the socket."""
+        self._came += data
+        self._wake()
+
+    def eof_received(self) -> None:
+        """Note the end; the transport then closes itself."""
+        self._ended = True
+        self._wake()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Note the end, and what it was where it was none in order."""
+        self._ended, self._error = True, error
+        self._wake()
+
+    def write(self, data: bytes) -> None:
+        """Write a request, after a look at what was acknowledged before."""
+        self._before = _acknowledged(self._watch)
+        self._transport.write(data)
+
+    async def read(self, seconds: float | None) -> bytes:
+        """Return what came, nothing at an end in order.
+
+        Raises
+        ------
+        TimeoutError
+            When nothing came in time.
+        NeverRead
+            When the connection ended before anything of the request was taken.
+        OSError
+            When it ended out of order.
+        """
+        if not self._came and not self._ended:
+            self._waiting = asyncio.get_running_loop().create_future()
+            async with asyncio.timeout(seconds):
+                await self._waiting
+        if self._came:
+            came, self._came, self._before = bytes(self._came), bytearray(), None
+            return came
+        # An end before a reset is a broken pipe on Linux. A bare reset proves nothing.
+        if isinstance(self._error, BrokenPipeError | None) and self._nothing_was_taken():
             raise NeverRead("the connection was closed before the question was read")
-        if data:
-            self._before = None
-        return data
+        if self._error is not None:
+            raise ConnectionError(f"the connection broke: {type(self._error).__name__}") from self._error
+        return b""
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write, after a look at what was acknowledged before."""
-        if self._before is None:
-            self._before = _acknowledged(self._watch)
-        await self._stream.write(buffer, timeout)
+    def is_quiet(self) -> bool:
+        """Whether the other side has neither closed nor said anything, also nothing that the loop has not seen yet."""
+        if self._ended or self._came or self._watch is None:
+            return False
+        looking = select.poll()
+        looking.register(self._watch, select.POLLIN)
+        return not looking.poll(0)
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Close the connection and the second handle on it."""
-        try:
-            await self._stream.aclose()
-        finally:
-            self._let_go()
-
-    async def start_tls(self, ssl_context: Any, server_hostname: Any = None, timeout: Any = None) -> Any:
-        """Encrypt; the connection below is the same."""
-        try:
-            stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
-        except BaseException:  # the stream below is closed; with our handle open the connection would not be
-            self._let_go()
-            raise
-        return WatchedStream(stream, self._watch)
-
-    def get_extra_info(self, info: str) -> Any:
-        """Pass on what is known of the connection."""
-        return self._stream.get_extra_info(info)
-
-    def _let_go(self) -> None:
+        self._transport.abort()
         if self._watch is not None:
             self._watch.close()
 
-    def _was_closed_before(self, error: Exception) -> bool:
-        """An end came before the reset: Linux then says broken pipe. A bare reset proves nothing."""
-        ends = [cause for cause in causes(error) if isinstance(cause, OSError)]
-        return bool(ends) and isinstance(ends[-1], BrokenPipeError) and self._nothing_was_taken()
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     def _nothing_was_taken(self) -> bool:
         # A connection that works has one acknowledged byte at least, its own opening; 0 means that nobody counts.
         return bool(self._before) and self._before == _acknowledged(self._watch)
 
 
-class WatchedBackend(httpcore2.AsyncNetworkBackend):
-    """Opens connections that are watched."""
+async def connect(host: str, port: int, security: ssl.SSLContext | None, seconds: float | None) -> Connection:
+    """Open a connection.
 
-    def __init__(self, backend: Any) -> None:
-        self._backend = backend
-
-    async def connect_tcp(self, *arguments: Any, **options: Any) -> Any:
-        """Connect, with a second handle to look at after the first is closed."""
-        stream = await self._backend.connect_tcp(*arguments, **options)
-        return WatchedStream(stream, _second_handle(stream))
-
-    async def connect_unix_socket(self, *arguments: Any, **options: Any) -> Any:
-        """Connect to a socket file, where nothing is counted."""
-        return await self._backend.connect_unix_socket(*arguments, **options)
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep."""
-        await self._backend.sleep(seconds)
-
-
-def watch(client: Any) -> Any:
-    """Watch the connections of an HTTP client, those through a proxy too; return the client."""
-    for transport in (client._transport, *client._mounts.values()):
-        pool: Any = getattr(transport, "_pool", None)
-        if hasattr(pool, "_network_backend"):
-            pool._network_backend = WatchedBackend(pool._network_backend)
-    return client
+    Parameters
+    ----------
+    host, port
+        Whom to ask.
+    security
+        Encrypts, and checks the other side's certificate; None for a plain connection.
+    seconds
+        How long connecting may take, and encrypting once more.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(seconds):
+        transport, connection = await loop.create_connection(
+            Connection, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_AFTER
+        )
+    if security is None:
+        return connection
+    try:
+        async with asyncio.timeout(seconds):
+            encrypted = await loop.start_tls(transport, connection, security, server_hostname=host)
+    except BaseException:  # with our second handle open the connection would stay
+        connection.close()
+        raise
+    connection.connection_made(encrypted)  # type: ignore[arg-type]
+    return connection
 
 
 def why_unreachable(error: Exception, host: str, seconds: float) -> str:
@@ -122,13 +150,19 @@ def why_unreachable(error: Exception, host: str, seconds: float) -> str:
             return f"the name {host!r} is not known (DNS: {cause.strerror})"
         if isinstance(cause, ssl.SSLError):
             return f"no secure connection to {host} (TLS: {getattr(cause, 'verify_message', '') or cause.reason})"
-        if isinstance(cause, ConnectionRefusedError):
+        if isinstance(cause, ConnectionRefusedError) or _all_refused(cause):
             return f"{host} refuses connections"
         if isinstance(cause, NeverRead):
             return f"{host} keeps closing connections before it reads a question"
     if "Timeout" in type(error).__name__:
         return f"{host} does not answer: no connection within {seconds:g} s"
     return f"cannot connect to {host}: {error or type(error).__name__}"
+
+
+def _all_refused(error: BaseException) -> bool:
+    """Whether all addresses of a host refused, which Python tells in words only."""
+    words = str(error)
+    return isinstance(error, OSError) and words.count(_REFUSED) == words.count("[Errno ") > 0
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -144,9 +178,9 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
 
 
-def _second_handle(stream: Any) -> socket.socket | None:
+def _second_handle(transport: Any) -> socket.socket | None:
     try:
-        return socket.socket(fileno=os.dup(stream.get_extra_info("socket").fileno()))
+        return socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno()))
     except (AttributeError, OSError):
         return None
 

@@ -47,6 +47,12 @@ class Http(WebSystem):
     reader: str = "mapped"
     mapping: Mapped = Mapped()
 
+    def check_ready(self) -> None:
+        """Take every key of the mapping from the environment."""
+        for values in (self.mapping.headers, self.mapping.query):
+            fill_secrets(values)
+        fill_secret_leaves(self.mapping.body)
+
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Send one request per question."""
         return [await self._ask_one(question) for question in questions]

@@ -23,6 +23,7 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreachable
+from portrayal.systems.found import check_function
 from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
 
@@ -34,6 +35,11 @@ class PythonFunction(BaseSystem):
     folder: Path = field(default_factory=Path)
     _function: Callable[..., Any] | None = None
     _calls: list[Future[Any]] = field(default_factory=list, repr=False, compare=False)
+
+    def check_ready(self) -> None:
+        """Look for the module and the function's name in it, without importing it."""
+        if self._function is None:
+            check_function(self.identity, self.folder)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Call the function once per question."""
@@ -67,7 +73,11 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
     if settings.use.count(":") != 2:
         raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
-    system = PythonFunction(**settings.fields(settings.use), folder=folder)
+    return one_at_a_time(PythonFunction(**settings.fields(settings.use), folder=folder), settings)
+
+
+def one_at_a_time(system: PythonFunction, settings: SystemSettings) -> PythonFunction:
+    """Return the system, called once at a time unless the study sets a concurrency."""
     if "concurrency" not in settings.limits.model_fields_set:
         system.limits = replace(system.limits, concurrency=1)
     return system

@@ -146,6 +146,11 @@ SYSTEMS: dict[str, Entry] = {
 # Systems by scheme: `use = "python:module:function"`.
 SCHEMES: dict[str, Entry] = {
     "python": Entry("portrayal.systems.python_function", "any", "a Python function: python:module:function"),
+    "function": Entry(
+        "portrayal.systems.given_function",
+        "any",
+        "a function handed over in Python: systems={name: function}",
+    ),
     "command": Entry(
         "portrayal.systems.command", "any", "a program that speaks JSON lines: command:program arguments"
     ),

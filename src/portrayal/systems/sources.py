@@ -9,11 +9,12 @@ import ast
 import hashlib
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from pathlib import Path
+
+from portrayal.systems import given_function
+from portrayal.systems.found import module_file
 
 CODE = ("python", "command")  # schemes of systems that run what a study names
 WHOLE = 64 * 1024 * 1024  # bytes; of a larger file only its size, beginning and end are looked at
@@ -39,13 +40,17 @@ def source_of(use: str, folder: Path) -> Source | None:
     Parameters
     ----------
     use
-        `python:module:function` or `command:program arguments`. Of a function this is its module, of a program the files among
+        `python:module:function`, `command:program arguments` or `function:name`; whatever else has none.
+        Of a function this is its module, of a program the files among
         its words, or else the program itself; and what of the study's folder they import.
     folder
         The study's folder.
     """
     scheme, _, rest = use.partition(":")
-    first = _module_file(rest.partition(":")[0], folder) if scheme == "python" else None
+    if scheme == given_function.SCHEME:
+        given = given_function.source_hash(use)
+        return Source(given, ()) if given else None
+    first = module_file(rest.partition(":")[0], folder) if scheme == "python" else None
     starts = [first] if first else _program_files(rest, folder) if scheme == "command" else []
     files: dict[Path, None] = {}
     for path in starts:
@@ -55,18 +60,6 @@ def source_of(use: str, folder: Path) -> Source | None:
     hashes = sorted((path.name, _hash(path)) for path in files)
     whole = hashlib.sha256("\x1f".join(f"{name} {digest}" for name, digest in hashes).encode())
     return Source(whole.hexdigest(), tuple(name for name, _ in hashes))
-
-
-def _module_file(name: str, folder: Path) -> Path | None:
-    """Find a module's file as importing would, without running a package's code on the way."""
-    places: list[str] | None = [*sys.path, str(folder.resolve())]
-    found = None
-    for step in name.split("."):
-        found = PathFinder.find_spec(step, places)
-        if found is None:
-            return None
-        places = list(found.submodule_search_locations or [])
-    return Path(found.origin) if found and found.origin and Path(found.origin).is_file() else None
 
 
 def _program_files(words: str, folder: Path) -> list[Path]:

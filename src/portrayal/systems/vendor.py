@@ -71,6 +71,13 @@ class VendorSystem(WebSystem):
     recorded: Path | None = None
     _answers: dict[str, Any] | None = None
 
+    def check_ready(self) -> None:
+        """Make a request of no picture, which takes the keys from the environment, and send nothing."""
+        if self.recorded is None:
+            self._vendor.request(Picture(b"", "image/jpeg"), self.parameters, self.kind)
+        elif not self.recorded.is_file():
+            raise PortrayalError(f"system {self.name!r}: no recorded answers at {self.recorded}.")
+
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Send one request per picture."""
         if self.recorded:

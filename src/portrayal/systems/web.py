@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.request import getproxies
 
 import httpx2
 
@@ -27,8 +28,9 @@ from portrayal.systems.base import (
     broken_answer,
     largest,
 )
-from portrayal.systems.connection import NeverRead, causes, watch, why_unreachable
+from portrayal.systems.connection import NeverRead, causes, why_unreachable
 from portrayal.systems.status import error_for
+from portrayal.systems.transport import Transport
 from portrayal.systems.wire import UNDERSTOOD, Body, gather, unpacked
 
 TRIES_TO_CONNECT = 3  # connections opened for one question that nobody read
@@ -42,8 +44,7 @@ SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "passw", "credenti
 class WebSystem(BaseSystem):
     """A system behind HTTP; subclasses write `ask` and `read`.
 
-    It keeps one client for each question on its way: a client's pool looks through all its connections at every
-    request, which with many of them takes longer than the request.
+    It keeps one client, with one connection, for each question on its way.
     """
 
     remote: bool = True
@@ -74,11 +75,18 @@ class WebSystem(BaseSystem):
 
 
 def open_client(limits: Limits, security: ssl.SSLContext) -> httpx2.AsyncClient:
-    """Open a client whose connections are watched; connecting gets less time than the question, whose limit must not meet it."""
+    """Open a client; connecting gets less time than the question, whose limit must not meet it.
+
+    Through a proxy of the environment every question gets a connection of its own: the client's own way of keeping
+    them takes what a server says unasked for the next answer.
+    """
     timeout = httpx2.Timeout(limits.timeout, connect=connecting_time(limits.timeout), pool=None)
-    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=1)
     headers = {"accept-encoding": UNDERSTOOD}
-    return watch(httpx2.AsyncClient(verify=security, timeout=timeout, limits=sockets, headers=headers))
+    security.set_alpn_protocols(["http/1.1"])
+    if getproxies().keys() & {"http", "https", "all"}:
+        sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+        return httpx2.AsyncClient(verify=security, timeout=timeout, limits=sockets, headers=headers)
+    return httpx2.AsyncClient(transport=Transport(security), timeout=timeout, headers=headers)
 
 
 def connecting_time(timeout: float) -> float:

@@ -1,16 +1,17 @@
 """Reading a tag that no list holds as a whole: a phrase by its head, a word by its gendered form.
 
 "handsome man" speaks of a man, and of one found handsome; "beautiful_woman" of a woman; "modern kitchen" of a kitchen;
-"salesgirl" of a woman. What stands before a word for people (an age, an origin, a judgement ...) counts beside it; what stands
-before a thing does not: nobody's gender is said by "lady beetle" or "women's shoe".
+"salesgirl" of a woman; "spaceplane" of a plane; "longboarding" of a longboard. What stands before a word for people (an age,
+an origin, a judgement ...) counts beside it; what stands before a thing does not: nobody's gender is said by "lady beetle" or
+"women's shoe".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from portrayal.text.tag_spelling import find
+from portrayal.text.tag_spelling import find, spellings
 
 PEOPLE = frozenset(
     {
@@ -36,14 +37,58 @@ SAID_OF_LOOKS = frozenset({"feminine", "masculine", "nonbinary", "age", "origin"
 # Before a word for people these are no colours.
 ORIGINS = {"black": "black_person", "white": "white_person", "brown": "person_of_color"}
 # What follows one of these says where or how; the head stands before.
-LINKS = re.compile(r"_(?:in|with|on|at|by|near|behind|wearing|holding|sitting|standing|who|that|from|for)_")
+LINKS = re.compile(
+    r"_(?:-|–|in|with|on|at|by|near|behind|wearing|holding|sitting|standing|who|that|from|for)_"
+)
+MODEL = re.compile(r"(?:_[^\W_]*\d[^\W_]*)+$")  # which one of its make: "boeing_747_400"
 BOTH = re.compile(r"_(?:and|of|&)_")  # a group of women, a man and a woman
-# At a phrase's end these say how things are counted or classed, not what they are: "cow goat family", "dog breed group".
+# At a phrase's end these say how things are counted, classed or kept, not what they are: "cow goat family", "dog breed group".
 COLLECTIVE = frozenset(
-    {"group", "family", "pair", "couple", "set", "collection", "series", "type", "species", "class", "order"}
+    {
+        *(
+            "group",
+            "family",
+            "pair",
+            "couple",
+            "set",
+            "collection",
+            "series",
+            "type",
+            "species",
+            "class",
+            "order",
+        ),
+        *(
+            "kind",
+            "genus",
+            "variety",
+            "variation",
+            "community",
+            "product",
+            "presentation",
+            "congestion",
+            "processing",
+        ),
+    }
 )
 NO_PEOPLE = frozenset(
-    {"gingerbread", "snow", "stick", "iron", "spider", "bat", "pac", "super", "straw", "tin", "lego", "wax"}
+    {
+        *(
+            "gingerbread",
+            "snow",
+            "stick",
+            "iron",
+            "spider",
+            "bat",
+            "pac",
+            "super",
+            "straw",
+            "tin",
+            "lego",
+            "wax",
+        ),
+        *("terracotta", "toy", "plush"),
+    }
 )
 FORMS = (("woman", "feminine"), ("women", "feminine"), ("girl", "feminine"), ("girls", "feminine"), ("lady", "feminine"),
          ("man", "masculine"), ("men", "masculine"), ("boy", "masculine"), ("boys", "masculine"))  # fmt: skip
@@ -77,7 +122,7 @@ def read_phrase(tag: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...
     known
         Every entry with its clusters (the sub-cluster, or the super-cluster where there is none).
     """
-    first = LINKS.split(tag.replace("-", "_"))[0]
+    first = MODEL.sub("", LINKS.split(tag)[0].replace("-", "_"))
     parts = [read for part in BOTH.split(first) if (read := _of_part(part, known))]
     people = [entry for read in parts if known[read[0]] & PEOPLE for entry in read]
     things = [read for read in parts if "concrete" in known[read[0]]] or parts
@@ -86,7 +131,7 @@ def read_phrase(tag: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...
 
 def _of_part(part: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     words = part.strip("_").split("_")
-    if words[-1] in COLLECTIVE and len(words) > 1:
+    if len(words) > 1 and not COLLECTIVE.isdisjoint(spellings(words[-1])):
         before = _of_part("_".join(words[:-1]), known)
         if before and "concrete" in known[before[0]]:
             return before
@@ -96,7 +141,28 @@ def _of_part(part: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
             made = at and words[at - 1] in NO_PEOPLE and known[head] & PEOPLE
             return () if made else (head, *_said_before(words[:at], head, known))
     form = gender_of_form(words[-1])
-    return (STANDS_FOR[form],) if form and len(words[-1]) > 5 and STANDS_FOR[form] in known else ()
+    if form and len(words[-1]) > 5 and STANDS_FOR[form] in known:
+        return (STANDS_FOR[form],)
+    return _of_compound(words[-1], known)
+
+
+def _of_compound(word: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """Read a participle by its stem, and a word made of two that are known by the second, where these are things."""
+    for stem in _stems(word):
+        if "concrete" in known.get(stem, ()):
+            return (stem,)
+    for cut in range(3, len(word) - 3):
+        thing = _entry(word[cut:], known)
+        if thing and "concrete" in known[thing] and word[:cut] in known:
+            return (thing,)
+    return ()
+
+
+def _stems(word: str) -> Iterator[str]:
+    """Yield what a form in -ing or -ed may be made of: longboarding of longboard, plated of plate, topped of top."""
+    stem = re.sub("(?:ing|ed)$", "", word)
+    if stem != word and len(stem) > 3:
+        yield from (stem, f"{stem}e", *([stem[:-1]] if stem[-1] == stem[-2] else []))
 
 
 def _entry(word: str, known: Mapping[str, frozenset[str]]) -> str | None:

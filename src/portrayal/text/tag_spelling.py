@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Container, Iterable
 
 PLURALS = {"feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", "leaves": "leaf", "knives": "knife", "shelves": "shelf",
@@ -30,7 +31,7 @@ def spellings(tag: str) -> Iterable[str]:
     ['eyes', 'eye']
     """
     yield tag
-    plain = re.sub(r"_?\([^()]{0,200}\)", "", tag).replace("-", "_").strip("_")
+    plain = re.sub(r"_?\([^()]{0,200}\)", "", _without_accents(tag)).replace("-", "_").strip("_")
     if plain != tag:
         yield plain
     if plain in PLURALS:
@@ -46,6 +47,13 @@ def spellings(tag: str) -> Iterable[str]:
         if plain.endswith(ending) and not plain.endswith("ss") and len(plain) > len(ending) + 1:
             yield plain.removesuffix(ending) + singular
             break
+
+
+def _without_accents(tag: str) -> str:
+    """Return the tag in plain letters: a café is a cafe."""
+    if tag.isascii():
+        return tag
+    return "".join(sign for sign in unicodedata.normalize("NFD", tag) if not unicodedata.combining(sign))
 
 
 def find(tags: Iterable[str], known: Container[str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from portrayal.audits.contexts.measures.questions import FACETS
 from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.errors import PortrayalError
 from portrayal.report.drawing import to_svg
+from portrayal.report.measured_run import find
 from portrayal.runs.study_file import make_study, read_study
 from portrayal.stats.decision import DECISIONS
 from portrayal.tables import REVIEWS
@@ -280,7 +281,7 @@ def test_ratings_of_places_come_in_with_the_study(composed):
     measured = AUDIT.measure(evidence, rated.settings)
     row = only(measured.results, "place_rating", place="Wedding Dress Shop", group=None)
     assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
-    said = [one.sentence for one in flow.find(rated, flow.measure_evidence(rated, evidence))]
+    said = [one.sentence for one in find(rated, flow.measure_evidence(rated, evidence))]
     assert said
     assert all("raters" not in sentence for sentence in said)
 

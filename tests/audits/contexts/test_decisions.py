@@ -10,6 +10,7 @@ from portrayal.audits.contexts.charts import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
 from portrayal.audits.contexts.simulation import simulate
+from portrayal.report.measured_run import find
 from portrayal.report.shown import shown_view
 from portrayal.stats.groups import anova, welch
 
@@ -28,7 +29,7 @@ def measured(answers, **design):
     """Return what flow makes of systems that answer by these functions, and its sentences."""
     study = study_for(answers)
     found = flow.measure_evidence(study, evidence_of(answers, places=EIGHT, **design))
-    return found, [(one.sentence, found.results["decision"][one.row]) for one in flow.find(study, found)]
+    return found, [(one.sentence, found.results["decision"][one.row]) for one in find(study, found)]
 
 
 def rows(found, measure, **columns):

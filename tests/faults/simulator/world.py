@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from faults.simulator.services import KEYS, SERVICES, Network, names_in
 from portrayal.record.ledger import Ledger
 from portrayal.record.recorder import Recorder
 from portrayal.runs.asking import write_questions
-from portrayal.systems.base import Question, System, question_keys
+from portrayal.systems.base import Question, System, question_key
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 
@@ -158,7 +159,7 @@ class World:
                 Question(shown, "image", str(self.folder / f"{shown}.png"), shown, consent="generated")
                 for shown in self.shown
             ]
-            key = question_keys(system)
+            key = partial(question_key, system)
             work.append((system, {key(question): question for question in asked}))
         return work
 

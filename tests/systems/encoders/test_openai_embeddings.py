@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from portrayal import flow
+from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import AccessDenied, CallFailed, Question, Throttled, Unreadable
 from portrayal.systems.readers import read_answer
@@ -124,18 +125,28 @@ def test_base64_is_read_as_float32(server) -> None:
 def test_address_model_and_key_come_from_the_environment(server, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", address(server) + "/")
     monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "named outside")
-    monkeypatch.setenv("OPENAI_API_KEY", "made up")
+    monkeypatch.setenv("OPENAI_API_KEY", "made up here")
     system = open_system(SystemSettings(name="e", use="openai_embeddings"), None, "encoder")
     asked(system, ["ada"])
     assert server.seen[0]["body"]["model"] == "named outside"
-    assert server.seen[0]["headers"]["Authorization"] == "Bearer made up"
-    assert "made up" not in system.identity + json.dumps(dict(system.parameters))
-    monkeypatch.setenv("OTHER_KEY", "another")
+    assert server.seen[0]["headers"]["Authorization"] == "Bearer made up here"
+    assert "made up here" not in system.identity + json.dumps(dict(system.parameters))
+    monkeypatch.setenv("OTHER_KEY", "another key")
     asked(opened(server, key="OTHER_KEY"), ["ada"])
-    assert server.seen[1]["headers"]["Authorization"] == "Bearer another"
+    assert server.seen[1]["headers"]["Authorization"] == "Bearer another key"
     monkeypatch.delenv("OPENAI_API_KEY")
     asked(opened(server), ["ada"])
     assert "Authorization" not in server.seen[2]["headers"]
+
+
+def test_a_key_that_is_echoed_is_withheld(server, monkeypatch) -> None:
+    """Whatever it looks like and whatever its variable is called."""
+    monkeypatch.setenv("MY_VARIABLE", "plain words")
+    asked(opened(server, key="MY_VARIABLE"), ["ada"])
+    assert hidden("not let in: plain words") == "not let in: (withheld)"
+    monkeypatch.setenv("MY_VARIABLE", "EMPTY")
+    with pytest.raises(PortrayalError, match="MY_VARIABLE has 5 characters. Expected 8 or more"):
+        asked(opened(server, key="MY_VARIABLE"), ["ada"])
 
 
 def test_faults_of_the_study_are_one_line(server, monkeypatch) -> None:

@@ -16,7 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 import portrayal
-from portrayal.cli import rank_command
+from portrayal.cli.search import rank_command
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question, System
 from portrayal.systems.rankers.base import Ranker, rank

@@ -44,14 +44,37 @@ def faithful(scene: Scene) -> Said:
     return Said(NOUN[scene.gender], "", scene.worn, scene.action, scene.color, scene.things, scene.place)
 
 
-def text(said: Said) -> str:
-    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog'."""
-    held = f"{said.color} {ACTIONS[said.action][1]}".strip()
-    around = f" next to {_list(said.things)}" if said.things else ""
-    if said.person is None:
-        return f"There is {_a(held)} and a {said.worn} in a {said.place}{around}."
-    who = _a(f"{said.adjective} {said.person}".strip())
-    return f"In a {said.place}, {who} in a {said.worn} is {said.action} {_a(held)}{around}."
+def text(said: Said, wording: int = 0) -> str:
+    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog', or in one of the other ways."""
+    named, unnamed = WORDINGS[wording]
+    parts = {
+        "who": _a(f"{said.adjective} {said.person}".strip()),
+        "worn": f"a {said.worn}",
+        "doing": said.action,
+        "held": _a(f"{said.color} {ACTIONS[said.action][1]}".strip()),
+        "place": f"a {said.place}",
+        "around": f" next to {_list(said.things)}" if said.things else "",
+    }
+    words = (unnamed if said.person is None else named).format(**parts)
+    return words[0].upper() + words[1:]
+
+
+# How a caption is put into words, with somebody in it and with nobody.
+WORDINGS = (
+    (
+        "in {place}, {who} in {worn} is {doing} {held}{around}.",
+        "there is {held} and {worn} in {place}{around}.",
+    ),
+    ("{who} in {worn} is {doing} {held} in {place}{around}.", "{held} and {worn} in {place}{around}."),
+    (
+        "{who} wearing {worn} is {doing} {held}{around} in {place}.",
+        "a photo of {held} and {worn} in {place}{around}.",
+    ),
+    (
+        "there is {who} in {worn} {doing} {held} in {place}{around}.",
+        "in {place}, there is {held} and {worn}{around}.",
+    ),
+)
 
 
 def graph(said: Said) -> SceneGraph:

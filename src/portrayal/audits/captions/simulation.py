@@ -2,7 +2,8 @@
 
 Everything is written as sentences and goes through the reader, the parser and every technique. The captioners leave out
 people and things, misname some and slip into a demeaning word, all alike for everybody and no more often than the
-tolerance where there is one. Few different sentences are ever said, and a text is parsed once in a process.
+tolerance where there is one. Everybody puts things in several ways, drawn for each caption. Few different sentences are
+ever said, and a text is parsed once in a process. Leakage, which is described and never tested, is left out.
 
 An effect is planted in the first captioner only: it leaves out people with darker skin that much more often.
 """
@@ -17,9 +18,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.inputs import kept
-from portrayal.audits.captions.measures import people_mentioned
+from portrayal.audits.captions.measures import leakage, people_mentioned
 from portrayal.audits.captions.measures.options import TOLERANCE
-from portrayal.audits.captions.phantom import Said, faithful, text
+from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.audits.captions.phantom import WORDINGS, Said, faithful, text
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
 from portrayal.record.ledger import Entry
@@ -60,7 +62,7 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
     named = rng.random(len(scenes)) < RACE_NAMED
     human = [
-        {"image": scene.image, "text": text(_named(_brief(scene, rng), scene, race))}
+        {"image": scene.image, "text": text(_named(_brief(scene, rng), scene, race), _wording(rng.random()))}
         for scene, race in zip(scenes, named, strict=True)
     ]
     inputs = kept(as_stages(scenes, seed, gendered=False), pl.DataFrame(human), study)
@@ -76,16 +78,17 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     return Simulated(study, evidence, where if effect else None)
 
 
-def plans() -> dict[str, tuple[float, float]]:
+def plans() -> dict[str, list[tuple[float, float]]]:
     """Return by shape how much more often a group is left out, and the power that `portrayal plan` states for it."""
-    effect, images = 0.2, SHAPES["demo"].images // 2
+    images = SHAPES["demo"].images // 2
     sizes = {"gender": {"female": images, "male": images}, "skin": {"darker": images, "lighter": images}}
     tests = len(SYSTEMS) * planned_tests(sizes, _study("demo", 0).settings)
+    alpha = level(tests, "holm")
     return {
-        "demo": (
-            effect,
-            power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, level(tests, "holm")),
-        )
+        "demo": [
+            (effect, power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, alpha))
+            for effect in (0.14, 0.2)
+        ]
     }
 
 
@@ -104,6 +107,7 @@ def _study(shape: str, seed: int) -> Study:
                 "splits": 10,
                 "bootstraps": 60,
                 "processes": 1,
+                "techniques": [key for key in TECHNIQUES if key != leakage.TECHNIQUE.key],
             },
         }
     )
@@ -112,7 +116,8 @@ def _study(shape: str, seed: int) -> Study:
 def _plain(scene: Scene) -> Scene:
     """Take out what would only make more different sentences."""
     things = tuple(thing for thing in scene.things if thing != "bicycle")
-    return replace(scene, things=things, place="park")
+    action = "holding" if scene.action == "carrying" else scene.action
+    return replace(scene, things=things, action=action, place="park")
 
 
 def _brief(scene: Scene, rng: np.random.Generator) -> Said:
@@ -132,15 +137,19 @@ def _named(said: Said, scene: Scene, race: bool) -> Said:
 
 def _caption(scene: Scene, race: bool, effect: float, rng: np.random.Generator) -> str:
     said = _named(_brief(scene, rng), scene, race)
-    draw = rng.random(6)
+    draw = rng.random(7)
     if draw[0] < LEFT_OUT + (effect if scene.skin == "darker" else 0.0):
-        return text(replace(said, person=None, adjective=""))
+        return text(replace(said, person=None, adjective=""), _wording(draw[6]))
     noun = str(said.person)
     noun = "person" if draw[1] < UNNAMED else OTHER[noun] if draw[2] < MISNAMED else noun
     noun = "girl" if noun == "woman" and draw[3] < TOLERANCE else noun
     adjective = "silly" if draw[4] < TOLERANCE else said.adjective
     things = (*said.things, "cup") if draw[5] < ADDED and "cup" not in said.things else said.things
-    return text(replace(said, person=noun, adjective=adjective, things=things))
+    return text(replace(said, person=noun, adjective=adjective, things=things), _wording(draw[6]))
+
+
+def _wording(draw: float) -> int:
+    return int(draw * len(WORDINGS))
 
 
 def _entries(

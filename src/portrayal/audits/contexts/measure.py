@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from portrayal.audits.contexts.measures.coding import agreement, extend, queue
-from portrayal.audits.contexts.measures.confidence import at_thresholds, confident
+from portrayal.audits.contexts.measures.confidence import Places, at_thresholds, confident
 from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import FACETS, FAMILY, Design, answers_and_differences
@@ -31,8 +31,11 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     counted = confident(evidence.responses, settings.least_confidence)
     answered, differences = answer(counted, design)
     further = [least for least in settings.confidences if least > settings.least_confidence]
-    once = replace(design, mixed=False)
-    again = at_thresholds(answered, counted, further, FAMILY, lambda responses: answer(responses, once)[0])
+
+    def some(responses: pl.DataFrame, places: Places) -> pl.DataFrame:
+        return answer(responses, replace(design, only=places))[0]
+
+    again = at_thresholds(answered, counted, further, FAMILY, some)
     rated = _rated(evidence)
     judged = [*([] if rated is None else ratings(rated)), *agreement(evidence.reviews, evidence.seed)]
     names = place_names(evidence.inputs["contexts"])

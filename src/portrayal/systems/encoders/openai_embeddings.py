@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from portrayal.edges.secrets import take
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import (
@@ -82,7 +83,7 @@ class OpenAIEmbeddings(WebSystem):
         }
         if self.own.dimensions is not None:
             request["dimensions"] = self.own.dimensions
-        key = os.environ.get(self.own.key, "")
+        key = take(self.own.key)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         body = await self.send("POST", f"{self.own.base_url}/embeddings", json=request, headers=headers)
         if body.broken:

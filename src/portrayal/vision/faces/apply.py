@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from portrayal.edges.folders import adopt, claim
 from portrayal.vision.faces.attributes import steps, two_poles
 from portrayal.vision.faces.build import LEFT_OUT, MANIFEST, Recipe, build
 from portrayal.vision.faces.model import open_manipulator
@@ -29,7 +30,7 @@ def make_face_series(
         A CSV with `file`, `source` and `consent` for each picture; `person`, `license` and `age` are welcome. Whoever is no
         adult is left out and named.
     out
-        Where the series go.
+        Where the series go: an empty folder, or one that earlier series went to.
     attributes
         'gender', 'race' or both.
     poles
@@ -47,7 +48,7 @@ def make_face_series(
     Raises
     ------
     PortrayalError
-        When a picture has no recorded source or consent: nothing is made then.
+        When a picture has no recorded source or consent, or the folder holds something else: nothing is made then.
 
     Examples
     --------
@@ -68,8 +69,11 @@ def make_face_series(
     if "race" in attributes:
         two_poles(poles)
     recipe = Recipe(tuple(attributes), tuple(poles), placebo=False, size=size)
+    pictures = read_pictures(Path(table))
+    adopt(Path(out).absolute(), "pictures")
+    claim(Path(out).absolute(), "pictures")
     manipulator = open_manipulator(str(model) if model else None)
-    return _said(build(read_pictures(Path(table)), manipulator, recipe, Path(out).absolute()))
+    return _said(build(pictures, manipulator, recipe, Path(out).absolute()))
 
 
 def _said(folder: Path) -> str:

@@ -7,9 +7,7 @@ than the ground truth's is right, and so is one of the same synset.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import polars as pl
 
@@ -35,14 +33,12 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
 
 def _scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     said = stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth)))).with_row_index("row")
-    known = stages.at(truth)
-    objects = _compare_objects(said.filter(pl.col("kind") == "object"), known)
-    others = [
-        _compare_tuples(said.filter(pl.col("kind") == kind), known.filter(pl.col("kind") == kind), options)
-        for kind in ("attribute", "relation")
+    wrong = _wrong(said, _known(stages.at(truth)), options.same_object)
+    flags = [
+        pl.Series(name, [one == name for one in wrong], dtype=pl.Boolean)
+        for name in (TOO_SPECIFIC, HALLUCINATED)
     ]
-    table = pl.concat([objects, *others]).join(_non_imageable(said, options), on="row", how="left")
-    table = table.with_columns(pl.col(NON_IMAGEABLE).fill_null(False)).sort("row")
+    table = said.with_columns(*flags, _non_imageable(said, options))
     table = _only_judged(table, stages, truth)
     first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)
     return table.with_columns(first.alias("scenario"))
@@ -57,7 +53,7 @@ def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFram
     return table.with_columns(pl.col(TOO_SPECIFIC) & judged, pl.col(HALLUCINATED) & judged)
 
 
-def _non_imageable(said: pl.DataFrame, options: Options) -> pl.DataFrame:
+def _non_imageable(said: pl.DataFrame, options: Options) -> pl.Expr:
     listed = options.word_list("nonimageable")
     nouns = synsets_of(listed, "n")
     adjectives = listed.filter(pl.col("part") == "a")["term"].to_list()
@@ -72,7 +68,7 @@ def _non_imageable(said: pl.DataFrame, options: Options) -> pl.DataFrame:
         )
         | ((pl.col("kind") == "relation") & ~pl.col("synset").str.ends_with(".prep") & ~verb.is_in(verbs))
     )
-    return said.select("row", flag.fill_null(False).alias(NON_IMAGEABLE))
+    return flag.fill_null(False).alias(NON_IMAGEABLE)
 
 
 def _people(said: pl.DataFrame) -> list[str]:
@@ -83,35 +79,55 @@ def _people(said: pl.DataFrame) -> list[str]:
     return [word for word, synset in pairs.iter_rows() if is_person(word, synset)]
 
 
-def _compare_objects(said: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Flag objects under a known synset as too specific, and those beside all known ones as hallucinated."""
-    there = known.filter(pl.col("kind") == "object").select("image", "synset").unique()
-    same = there.with_columns(pl.lit(True).alias("same"))
-    below = _explode(there).rename({"above": "synset"}).unique().with_columns(pl.lit(True).alias("general"))
-    above = (
-        _explode(said.select("row", "image", "synset"))
-        .join(there, left_on=["image", "above"], right_on=["image", "synset"])
-        .select("row")
-        .unique()
-        .with_columns(pl.lit(True).alias("specific"))
-    )
-    table = said.join(same, on=["image", "synset"], how="left").join(
-        below, on=["image", "synset"], how="left"
-    )
-    table = table.join(above, on="row", how="left")
-    right = pl.col("same").fill_null(False) | pl.col("general").fill_null(False)
-    specific = ~right & pl.col("specific").fill_null(False)
-    return _flagged(table, specific, ~right & ~specific, said.columns)
+# What the truth has of an image and a kind: the synset of the word, and of its nouns.
+Known = dict[tuple[str, str], list[tuple[str | None, str | None, str | None]]]
+_SYNSETS = ("synset", "subject_synset", "object_synset")
 
 
-def _explode(table: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each synset above; the top of the hierarchy says nothing and is left out."""
-    distinct = table["synset"].unique().drop_nulls()
-    up = pl.DataFrame(
-        {"synset": distinct, "above": [sorted(ancestors(s)) for s in distinct]},
-        schema={"synset": pl.String, "above": pl.List(pl.String)},
-    )
-    return table.join(up.explode("above", empty_as_null=True).drop_nulls(), on="synset").drop("synset")
+def _known(truth: pl.DataFrame) -> Known:
+    known: Known = {}
+    for image, kind, *synsets in (
+        truth.select("image", "kind", *_SYNSETS).unique(maintain_order=True).iter_rows()
+    ):
+        known.setdefault((image, kind), []).append(tuple(synsets))
+    return known
+
+
+def _wrong(said: pl.DataFrame, known: Known, least: float) -> list[str | None]:
+    """Return for each mention whether it is too specific or hallucinated; None where it is right.
+
+    What an image says several times is compared once.
+    """
+    judged: dict[tuple, str | None] = {}
+    found = []
+    for key in said.select("image", "kind", *_SYNSETS).iter_rows():
+        if key not in judged:
+            image, kind, *synsets = key
+            there = known.get((image, kind), [])
+            judged[key] = _object(synsets[0], there) if kind == "object" else _tuple(synsets, there, least)
+        found.append(judged[key])
+    return found
+
+
+def _object(synset: str | None, there: list[tuple]) -> str | None:
+    """Objects under a known synset are too specific, and those beside all known ones hallucinated."""
+    names = {known for known, _, _ in there if known is not None}
+    if synset is None:
+        return HALLUCINATED
+    if synset in names or any(synset in ancestors(known) for known in names):
+        return None
+    return HALLUCINATED if names.isdisjoint(ancestors(synset)) else TOO_SPECIFIC
+
+
+def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str | None:
+    """Compare what speaks of the same nouns; where none of the truth does, it is hallucinated."""
+    word, subject, target = synsets
+    how = {
+        _relation(word, known)
+        for known, known_subject, known_target in there
+        if about_same(subject, known_subject, target, known_target, least)
+    }
+    return None if "right" in how else TOO_SPECIFIC if "specific" in how else HALLUCINATED
 
 
 TOO_HIGH = frozenset(
@@ -141,38 +157,6 @@ def ancestors(synset: str) -> frozenset[str]:
     return wordnet.load().ancestors(synset) - TOO_HIGH
 
 
-def _compare_tuples(said: pl.DataFrame, known: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Compare attributes and relations that speak of the same nouns; where none of the truth does, all is invented."""
-    pairs = said.join(
-        known.select(
-            "image",
-            pl.col("synset").alias("known"),
-            pl.col("subject_synset").alias("known_subject"),
-            pl.col("object_synset").alias("known_object"),
-        ),
-        on="image",
-    )
-    nouns = ["subject_synset", "known_subject", "object_synset", "known_object"]
-    pairs = _judged(pairs, nouns, "same", pl.Boolean, lambda *four: about_same(*four, options.same_object))
-    pairs = pairs.filter(pl.col("same"))
-    judged = _judged(pairs, ["synset", "known"], "how", pl.String, _relation)
-    best = judged.group_by("row").agg(
-        (pl.col("how") == "right").any().alias("right"), (pl.col("how") == "specific").any().alias("specific")
-    )
-    table = said.join(best, on="row", how="left")
-    right, specific = pl.col("right").fill_null(False), pl.col("specific").fill_null(False)
-    return _flagged(table, ~right & specific, ~right & ~specific, said.columns)
-
-
-def _judged(
-    pairs: pl.DataFrame, columns: list[str], name: str, kind: Any, judge: Callable[..., Any]
-) -> pl.DataFrame:
-    """Add a column judged from others; each distinct combination is judged once."""
-    distinct = pairs.select(columns).unique(maintain_order=True)
-    judged = pl.Series(name, [judge(*values) for values in distinct.iter_rows()], dtype=kind)
-    return pairs.join(distinct.with_columns(judged), on=columns, nulls_equal=True, how="left")
-
-
 @lru_cache(maxsize=500_000)
 def about_same(
     subject: str | None, known_subject: str | None, target: str | None, known_target: str | None, least: float
@@ -194,7 +178,9 @@ def _same_noun(first: str | None, second: str | None, least: float) -> bool:
 
 
 @lru_cache(maxsize=500_000)
-def _relation(word: str, known: str) -> str:
+def _relation(word: str | None, known: str | None) -> str:
+    if word is None or known is None:
+        return "other"
     if word == known or word in ancestors(known):
         return "right"
     if known in ancestors(word) or known in ancestors(_noun_of(word)):  # red is under color as a noun only
@@ -206,7 +192,3 @@ def _noun_of(synset: str) -> str:
     lemma = synset.partition(".")[0]
     found = wordnet.load().synsets(lemma, "n")
     return found[0] if found else synset
-
-
-def _flagged(table: pl.DataFrame, specific: pl.Expr, invented: pl.Expr, columns: list[str]) -> pl.DataFrame:
-    return table.select(*columns, specific.alias(TOO_SPECIFIC), invented.alias(HALLUCINATED))

@@ -6,6 +6,8 @@ terms are left out.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,45 +58,46 @@ def _chosen(counts: Counts, chosen: np.ndarray) -> Counts:
 def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     from scipy import sparse
 
-    said = stages.at(stage, kind).join(people_mentioned(stages, stage), on=["image", "caption"])
-    said = _neutral(said, kind, options)
-    each = said.select("image", "caption", "tuple").unique().group_by("image", "tuple").len()
-    captions = people_mentioned(stages, stage).group_by("image").len("captions")
-    each = each.join(captions, on="image").with_columns((pl.col("len") / pl.col("captions")).alias("share"))
-    tuples = sorted(each["tuple"].unique())
-    images = sorted(captions["image"])
+    shown = people_mentioned(stages, stage)
+    inside = set(zip(shown["image"].to_list(), shown["caption"].to_list(), strict=True))
+    captions = Counter(image for image, _ in inside)
+    each = Counter((image, name) for image, _, name in _said(stages, stage, kind, options, inside))
+    images, tuples = sorted(captions), sorted({name for _, name in each})
     line = {image: i for i, image in enumerate(images)}
     column = {name: i for i, name in enumerate(tuples)}
-    matrix = sparse.csr_matrix(
-        (
-            each["share"].to_numpy(),
-            ([line[i] for i in each["image"]], [column[t] for t in each["tuple"]]),
-        ),
-        shape=(len(images), len(tuples)),
-    )
+    shares = [times / captions[image] for (image, _), times in each.items()]
+    places = [line[image] for image, _ in each], [column[name] for _, name in each]
+    matrix = sparse.csr_matrix((np.array(shares, dtype=float), places), shape=(len(images), len(tuples)))
     return Counts(images, tuples, matrix)
 
 
-def _neutral(said: pl.DataFrame, kind: str, options: Options) -> pl.DataFrame:
-    """Write every person as 'person' and leave identity terms out; the tuple becomes one string."""
-    for column, synset in (("word", "synset"), ("subject", "subject_synset"), ("object", "object_synset")):
-        if column == "word" and kind != "object":
-            continue
-        distinct = said.select(column, synset).unique().drop_nulls(column)
-        people = [word for word, name in distinct.iter_rows() if is_person(word, name)]
-        said = said.with_columns(
-            pl.when(pl.col(column).is_in(people))
-            .then(pl.lit("person"))
-            .otherwise(pl.col(column))
-            .alias(column)
-        )
+def _said(
+    stages: Stages, stage: str, kind: str, options: Options, inside: Set[tuple[str, int]]
+) -> set[tuple[str, int, str]]:
+    """Return image, caption and tuple of what these captions say, people written as 'person' and identity terms left out."""
+    listed = options.word_list("identity")
+    terms = frozenset(listed.filter(pl.col("part") == "a")["term"]) if kind == "attribute" else frozenset()
+    said = set()
+    for image, number, *words in stages.at(stage, kind).select("image", "caption", *_WORDS).iter_rows():
+        name = _neutral(kind, terms, *words) if (image, number) in inside else None
+        if name is not None:
+            said.add((image, number, name))
+    return said
+
+
+_WORDS = ("subject", "subject_synset", "word", "synset", "object", "object_synset")
+
+
+def _neutral(
+    kind: str, terms: Set[str], subject: str, of_subject: str, word: str, synset: str, target: str, of_target: str
+) -> str | None:  # fmt: skip
+    """Write a tuple as one string, people as 'person'; None where it is a person or an identity term of one."""
     if kind == "object":
-        return said.filter(pl.col("word") != "person").with_columns(pl.col("word").alias("tuple"))
+        return None if is_person(word, synset) else word
+    subject = "person" if is_person(subject, of_subject) else subject
     if kind == "attribute":
-        terms = options.word_list("identity").filter(pl.col("part") == "a")["term"].to_list()
-        said = said.filter(~((pl.col("subject") == "person") & pl.col("word").is_in(terms)))
-        return said.with_columns(pl.format("{} {}", "word", "subject").alias("tuple"))
-    return said.with_columns(pl.format("{} {} {}", "subject", "word", "object").alias("tuple"))
+        return None if subject == "person" and word in terms else f"{word} {subject}"
+    return f"{subject} {word} {'person' if is_person(target, of_target) else target}"
 
 
 def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Counts]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import polars as pl
 
@@ -11,7 +11,8 @@ from portrayal.stats.decision import EXPLORATORY
 from portrayal.stats.multiplicity import LEVEL
 
 VARIANT = "with_confidence"
-Results = Callable[[pl.DataFrame], pl.DataFrame]  # of responses
+Places = Mapping[str, Collection[str | None]]  # of each measure, those it is wanted of
+Results = Callable[[pl.DataFrame, Places], pl.DataFrame]  # of responses
 
 
 def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
@@ -51,14 +52,22 @@ def at_thresholds(
     family
         The measures that can be found.
     measured
-        The Results of other responses to the same stimuli.
+        The Results of other responses to the same stimuli; no more than the wanted measures and places need be among them.
     """
     unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
     wanted = found.filter(
         pl.col("measure").is_in(family), pl.col("p") <= LEVEL, pl.col("system").is_in(unsure.implode())
     )
     mine = responses.filter(pl.col("system").is_in(wanted["system"].unique().implode()))
-    again = [_again(wanted, measured(confident(mine, least)), least) for least in thresholds if wanted.height]
+    places = {
+        measure: frozenset(rows["place"])
+        for (measure,), rows in wanted.group_by("measure", maintain_order=True)
+    }
+    again = [
+        _again(wanted, measured(confident(mine, least), places), least)
+        for least in thresholds
+        if wanted.height
+    ]
     return pl.concat(again) if again else found.clear()
 
 

@@ -52,14 +52,16 @@ def congruence_scores(
 ) -> dict[str, float]:
     """Return the score of each person who was seen in places of all `kinds` of stereotype."""
     people = people_of(answered)
-    expected = np.array([stereotypes[place] for place in answered["context"]], dtype=object)
-    inferred = answered["inferred"].to_numpy()
-    against = np.where(np.isin(inferred, list(kinds)), -1.0 / (len(kinds) - 1), 0.0)
-    values = np.where(inferred == expected, 1.0, against)
-    columns = [
-        person_means(answered.filter(expected == kind), people, values[expected == kind])
-        for kind in sorted(kinds)
-    ]
+    expected, inferred = (
+        answered["context"].replace_strict(stereotypes, return_dtype=pl.String),
+        answered["inferred"],
+    )
+    against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
+    values = np.where((inferred == expected).to_numpy(), 1.0, against)
+    columns = []
+    for kind in sorted(kinds):
+        here = expected == kind
+        columns.append(person_means(answered.filter(here), people, values[here.to_numpy()]))
     scores = np.mean(columns, axis=0)
     return {person: float(score) for person, score in zip(people, scores, strict=True) if not np.isnan(score)}
 
@@ -68,7 +70,7 @@ def _congruence_row(system: str, scores: Mapping[str, float], placed: pl.DataFra
     values, shown = np.array(list(scores.values())), placed["person"].n_unique()
     reason = _why_not(values)
     untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
-    tested = {DIFFERENCES: dict(scores)} if not reason else untested
+    tested = {DIFFERENCES: (list(scores), values)} if not reason else untested
     return bounded_mean(values, round(placed.height / max(shown, 1))).row(
         "congruence", system=system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
         n_missing=shown - len(values), unit="points", counted="people", note="one score per person", **tested,

@@ -14,7 +14,7 @@ DIFFERENCES = "differences"  # of a row: each person's difference, for the tests
 @shared
 def people_of(pictures: pl.DataFrame) -> np.ndarray:
     """Return everybody in the pictures, once each, in order of name."""
-    return np.unique(pictures["person"].drop_nulls().to_numpy().astype(object))
+    return pictures["person"].drop_nulls().unique().sort().to_numpy().astype(object)
 
 
 def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -27,10 +27,13 @@ def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -
 @shared
 def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
     """Return the place of each picture's person among the `people`."""
-    names = pl.Enum(
-        people.tolist()
-    )  # a look-up by hash; a search among sorted objects takes ten times as long
-    return pictures["person"].cast(names).to_physical().to_numpy().astype(int)
+    # A look-up by hash; a search among sorted objects takes ten times as long.
+    return pictures["person"].cast(_names(people)).to_physical().to_numpy().astype(int)
+
+
+@shared
+def _names(people: np.ndarray) -> pl.Enum:
+    return pl.Enum(people.tolist())
 
 
 def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from portrayal.audits.contexts.measures.counting import count_clusters
 from portrayal.audits.contexts.measures.membership import Membership, membership
 from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.errors import PortrayalError
-from portrayal.tables import ANSWERED, STIMULI
+from portrayal.tables import ANSWERED, STIMULI, starts
 
 BASELINE = "baseline"
 NEUTRAL = "neutral"
@@ -49,18 +49,12 @@ def describe_pictures(
     genders
         The sub-clusters that name a gender. The one with most tags is inferred; a tie, or none, is neutral.
     """
-    pictures = (
-        responses.select(*KEYS, "status")
-        .unique(KEYS, keep="first", maintain_order=True)
-        .with_row_index("row")
-    )
-    tagged = responses.filter((pl.col("status") == "answered") & pl.col("tag").is_not_null())
-    distinct = tagged["tag"].unique().sort()
+    pictures, row = _numbered(responses.select(*KEYS, "status"))
+    tagged = (responses["status"] == "answered") & responses["tag"].is_not_null()
+    tags, rows = responses["tag"].filter(tagged), row.filter(tagged).to_numpy()
+    distinct = tags.unique().sort()
     lookup = membership(distinct, typology, context_tags)
-    rows = tagged.join(pictures.select("row", *KEYS), on=list(KEYS), how="left", maintain_order="left")[
-        "row"
-    ].to_numpy()
-    codes = tagged["tag"].cast(pl.Enum(distinct)).to_physical().to_numpy()
+    codes = tags.cast(pl.Enum(distinct)).to_physical().to_numpy()
     member = np.hstack([lookup.member, lookup.tags["known"].to_numpy()[:, None]])
     counts = count_clusters(
         codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
@@ -72,10 +66,31 @@ def describe_pictures(
     return _judge(described, lookup, genders).drop("row")
 
 
+def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """Return each picture once, with its `row`, and the row of the picture that each response is of."""
+    begins = starts(told, KEYS)
+    first = told.filter(begins)
+    pictures = first.unique(KEYS, keep="first", maintain_order=True).with_row_index("row")
+    if pictures.height == first.height:  # a picture's responses lie together, as recorded ones do
+        return pictures, begins.cast(pl.UInt32).cum_sum() - 1
+    rows = told.join(pictures.drop("status"), on=list(KEYS), how="left", maintain_order="left")["row"]
+    return pictures, rows
+
+
 @shared
 def usable(pictures: pl.DataFrame) -> pl.DataFrame:
     """Keep the pictures that were answered. A list without a tag is an answer: it names no gender and sees no place."""
-    return pictures.filter(SAID)
+    return pictures_where(pictures, pictures["status"].is_in(ANSWERED))
+
+
+def is_inferred(pictures: pl.DataFrame, gender: str) -> np.ndarray:
+    """Say in which of the pictures this gender is inferred."""
+    return pictures["inferred"].eq_missing(gender).to_numpy()
+
+
+def pictures_where(pictures: pl.DataFrame, chosen: pl.Series) -> pl.DataFrame:
+    """Return the chosen pictures: the very same table where all are, so that nothing is copied or worked out again."""
+    return pictures if not chosen.null_count() and chosen.all() else pictures.filter(chosen)
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
@@ -136,4 +151,6 @@ def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
 @shared
 def by_system(pictures: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     """Return the pictures of each system, in order of first appearance."""
+    if pictures["system"].n_unique() == 1:
+        return {str(pictures["system"][0]): pictures}
     return {str(name): part for (name,), part in pictures.group_by("system", maintain_order=True)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.congruence import congruence, expectancy
@@ -15,7 +16,7 @@ from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.mixed import mixed
 from portrayal.audits.contexts.measures.nobody import nobody
 from portrayal.audits.contexts.measures.people import DIFFERENCES
-from portrayal.audits.contexts.measures.pictures import column
+from portrayal.audits.contexts.measures.pictures import column, pictures_where
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
 from portrayal.audits.contexts.measures.rq2_recognition import recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
@@ -61,6 +62,16 @@ class Design:
     vectors: Mapping[str, Sequence[str]] = field(default_factory=lambda: VECTORS)
     mixed: bool = True
     seed: int = 0
+    # Where not all is asked: tests by measure, each with the places it is wanted of (None where it is over all).
+    only: Mapping[str, Collection[str | None]] | None = None
+
+    def asks(self, *measures: str) -> bool:
+        """Whether all is asked, or one of these measures."""
+        return self.only is None or any(name in self.only for name in measures)
+
+    def places(self, measure: str) -> Collection[str | None] | None:
+        """Return the places a measure is wanted of; None where it is of all."""
+        return None if self.only is None else self.only.get(measure, ())
 
 
 def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
@@ -72,28 +83,39 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
     """Return the Results, and each person's difference in the rows that test people together (row, unit, difference)."""
     with sharing():
         rows = list(_rows(pictures, design))
-    apart = [(at, *one) for at, row in enumerate(rows) for one in row.pop(DIFFERENCES, {}).items()]
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
+    apart = [
+        pl.DataFrame({"row": np.full(len(values), at), "unit": list(people), "difference": values}, schema)
+        for at, row in enumerate(rows)
+        for people, values in [row.pop(DIFFERENCES, ((), ()))]
+    ]
     return (
         results(note_coverage(rows), facets=FACETS, audit="contexts"),
-        pl.DataFrame(apart, schema=schema, orient="row"),
+        pl.concat([pl.DataFrame(schema=schema), *apart]),
     )
 
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
-    people = pictures.filter(pl.col("person").is_not_null())
+    people = pictures_where(pictures, pictures["person"].is_not_null())
     clusters = _genders(pictures, design)
     factors = [name for name in design.factors if name in pictures.columns]
+    vectors = _possible(design.vectors, pictures) if design.asks() else {}
     yield from chain(
-        congruence(people, design.stereotypes),
-        accuracy(people, design.genders, design.gender),
-        inferences(people, clusters, design.gender),
-        recognition(people, clusters, design.seed),
-        descriptions(people, factors, _possible(design.vectors, pictures), design.seed),
-        attributes(people, design.gender, factors, seed=design.seed),
-        expectancy(people, design.stereotypes, design.genders, design.gender),
-        mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed else (),
-        nobody(pictures, clusters, design.stereotypes),
+        congruence(people, design.stereotypes) if design.asks("congruence") else (),
+        accuracy(people, design.genders, design.gender) if design.asks() else (),
+        inferences(people, clusters, design.gender, design.places("inferred_change")),
+        recognition(people, clusters, design.seed, design.places("recognition_independence")),
+        descriptions(people, factors, vectors, design.seed, design.places("distance_anova")),
+        attributes(people, design.gender, factors, seed=design.seed)
+        if design.asks("attribute_within", "attribute_between")
+        else (),
+        expectancy(people, design.stereotypes, design.genders, design.gender)
+        if design.asks("expectancy")
+        else (),
+        mixed(people, factors, design.stereotypes, design.genders, design.gender)
+        if design.mixed and design.asks()
+        else (),
+        nobody(pictures, clusters, design.stereotypes) if design.asks() else (),
         coverage(pictures, [*SUPER, "other"]),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from portrayal.audits.contexts.measures.people import (
     per_person,
     places_of,
 )
-from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, usable
+from portrayal.audits.contexts.measures.pictures import BASELINE, NEUTRAL, by_system, is_inferred, usable
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.shares import bounded_mean, clustered_share
@@ -27,18 +27,25 @@ Rows = Iterator[dict[str, Any]]
 TOO_FEW = "the inferred gender of too few people changed for any difference to be found"
 
 
-def inferences(pictures: pl.DataFrame, genders: Sequence[str], gender: str = "gender") -> Rows:
+def inferences(
+    pictures: pl.DataFrame,
+    genders: Sequence[str],
+    gender: str = "gender",
+    only: Collection[str | None] | None = None,
+) -> Rows:
     """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows (Table 7).
 
     `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
     is the change of that share from the same people's baseline, with an interval over people and an exact two-sided p
     over which of a person's pictures are the baseline. `inferred_of_group` is the share of each depicted group inferred as each cluster.
+    With `only`, of these places alone.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
         alone = condition(part, BASELINE)
         before = usable(alone)
-        for place in [BASELINE, *places_of(part)] if alone.height else places_of(part):
+        places = [BASELINE, *places_of(part)] if alone.height else places_of(part)
+        for place in places if only is None else [place for place in places if place in only]:
             here, about = condition(part, place), {"system": system, "place": place}
             answered, missing = usable(here), missing_note(here)
             for outcome in (*genders, NEUTRAL):
@@ -56,7 +63,7 @@ def _count(
     about: dict[str, str],
 ) -> dict[str, Any]:
     lost, why = missing
-    hits = per_person(answered, people, answered["inferred"].to_numpy() == outcome)
+    hits = per_person(answered, people, is_inferred(answered, outcome))
     share = clustered_share(hits, per_person(answered, people, np.ones(answered.height)))
     count = replace(
         share.map(lambda end: end * answered.height), value=hits.sum() if answered.height else np.nan
@@ -69,7 +76,7 @@ def _count(
 def _change(
     outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
-    hits = [per_person(part, people, part["inferred"].to_numpy() == outcome) for part in (after, first)]
+    hits = [per_person(part, people, is_inferred(part, outcome)) for part in (after, first)]
     counts = [per_person(part, people, np.ones(part.height)) for part in (after, first)]
     there = (counts[0] > 0) & (counts[1] > 0)
     now, then, here, alone = (each[there] for each in (*hits, *counts))
@@ -78,9 +85,7 @@ def _change(
     few = tested.floor >= LEVEL
     reason = {"decision": NOT_TESTED, "reason": TOO_FEW} if few and len(shifts) else {}
     # Flipped together with others only where a person's pictures alone and in the place could change hands.
-    flips = (
-        {} if few or (here != alone).any() else {DIFFERENCES: dict(zip(people[there], shifts, strict=True))}
-    )
+    flips = {} if few or (here != alone).any() else {DIFFERENCES: (people[there], shifts)}
     return bounded_mean(shifts, _each(after)).row(
         "inferred_change", inferred=outcome, p=np.nan if few else tested.p, p_floor=tested.floor,
         n_missing=len(people) - len(shifts), unit="points", counted="people", **reason, **flips, **about,
@@ -103,12 +108,13 @@ def _of_groups(
 ) -> Rows:
     if gender not in here.columns:
         return
-    for (group,), part in here.drop_nulls(gender).sort(gender).group_by(gender, maintain_order=True):
+    for group in here[gender].drop_nulls().unique().sort():
+        part = here.filter(pl.col(gender) == group)
         answered = usable(part)
         totals = per_person(answered, people, np.ones(answered.height))
         lost, why = missing_note(part)
         for outcome in (*genders, NEUTRAL):
-            hits = per_person(answered, people, answered["inferred"].to_numpy() == outcome)
+            hits = per_person(answered, people, is_inferred(answered, outcome))
             yield clustered_share(hits, totals).row(
                 "inferred_of_group", group=group, inferred=outcome, n_missing=lost, unit="share",
                 counted="pictures", note=why, **about,

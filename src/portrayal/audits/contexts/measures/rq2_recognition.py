@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -16,8 +16,9 @@ from portrayal.audits.contexts.measures.people import (
     people_of,
     per_person,
     places_of,
+    positions,
 )
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
+from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, is_inferred, usable
 from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import percent
 from portrayal.stats.decision import NOT_TESTED
@@ -31,29 +32,34 @@ RARE = 0.1  # a background recognised in a smaller share of its pictures is flag
 A_GENDER, NO_GENDER = "a gender", "no gender"
 
 
-def recognition(pictures: pl.DataFrame, genders: Sequence[str], seed: int = 0) -> Rows:
+def recognition(
+    pictures: pl.DataFrame,
+    genders: Sequence[str],
+    seed: int = 0,
+    only: Collection[str | None] | None = None,
+) -> Rows:
     """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows (Table 8).
 
     A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
     gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
     between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
-    mean share of tags that speak of the place.
+    mean share of tags that speak of the place. With `only`, of these places alone; None among them is the mean over places.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
-        for place in places_of(part):
+        places = places_of(part)
+        for place in places if only is None else [place for place in places if place in only]:
             here = condition(part, place)
             answered, about = usable(here), {"system": system, "place": place}
-            inferred = answered["inferred"].to_numpy()
-            given = {outcome: inferred == outcome for outcome in (*genders, NEUTRAL)}
+            given = {outcome: is_inferred(answered, outcome) for outcome in (*genders, NEUTRAL)}
             for outcome, chosen in {"any": np.ones(answered.height, bool), **given}.items():
                 share = seen(answered, people, chosen)
                 yield _recognised(outcome, share, missing_note(here), about)
             yield from _independence(answered, people, genders, seed, about)
             yield _place_share(answered, here, people, about)
             yield from _backgrounds(here, answered, people, about)
-        placed = usable(part.filter(pl.col("role") == "composite"))
-        if len(places_of(part)) > 1:
+        if len(places) > 1 and (only is None or None in only):
+            placed = usable(part.filter(pl.col("role") == "composite"))
             yield from _independence(placed, people, genders, seed, {"system": system})
 
 
@@ -77,10 +83,8 @@ def _independence(
     answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], seed: int, about: dict[str, str]
 ) -> Rows:
     """Yield the difference between pictures with and without an inferred gender, and between each two genders."""
-    inferred = answered["inferred"].to_numpy()
-    sides = {A_GENDER: inferred != NEUTRAL, NO_GENDER: inferred == NEUTRAL} | {
-        name: inferred == name for name in genders
-    }
+    none = is_inferred(answered, NEUTRAL)
+    sides = {A_GENDER: ~none, NO_GENDER: none} | {name: is_inferred(answered, name) for name in genders}
     for first, second in [(A_GENDER, NO_GENDER), *combinations(sorted(genders), 2)]:
         found = independence(answered, people, sides[first], sides[second], seed)
         yield found.row(
@@ -98,10 +102,10 @@ def independence(
     person stay together.
     """
     n = answered["person"].n_unique()
-    contexts = answered["context"].to_numpy()
-    places = [contexts == place for place in dict.fromkeys(contexts.tolist())]
+    contexts = answered["context"]
+    places = [contexts.eq_missing(place).to_numpy() for place in contexts.unique(maintain_order=True)]
     both = [here for here in places if (first & here).any() and (second & here).any()]
-    tested = _permuted(answered, both, first, second, seed)
+    tested = _permuted(answered, positions(answered, people), both, first, second, seed)
     reason = _why_not(bool(both), tested)
     shares = [[seen(answered, people, side & here) for side in (first, second)] for here in both]
     gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
@@ -131,7 +135,12 @@ def _why_not(both: bool, tested: Permuted) -> str:
 
 
 def _permuted(
-    answered: pl.DataFrame, places: Sequence[np.ndarray], first: np.ndarray, second: np.ndarray, seed: int
+    answered: pl.DataFrame,
+    who: np.ndarray,
+    places: Sequence[np.ndarray],
+    first: np.ndarray,
+    second: np.ndarray,
+    seed: int,
 ) -> Permuted:
     if not places:
         return Permuted(np.nan, 1.0)
@@ -140,16 +149,16 @@ def _permuted(
         weights[here] = (first[here] / (first & here).sum()) - (second[here] / (second & here).sum())
     used = np.any(places, axis=0)
     columns = [answered["recognised"].fill_null(False).to_numpy(), weights, np.ones(len(weights))]
-    grid = _grid(answered, used, np.stack(columns, axis=1).astype(float)[used])
+    grid = _grid(who[used], _slots(answered)[used], np.stack(columns, axis=1).astype(float)[used])
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 
 
-def _grid(answered: pl.DataFrame, used: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _grid(who: np.ndarray, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Values by person and picture slot (place, background, repeat), zero where a person lacks a picture."""
-    people, who = np.unique(answered["person"].to_numpy().astype(object)[used], return_inverse=True)
-    kinds, slots = np.unique(_slots(answered)[used], return_inverse=True)
+    people, row = np.unique(who, return_inverse=True)
+    kinds, column = np.unique(slots, return_inverse=True)
     grid = np.zeros((len(people), len(kinds), values.shape[1]))
-    grid[who, slots] = values
+    grid[row, column] = values
     return grid
 
 
@@ -175,11 +184,12 @@ def _place_share(
 def _backgrounds(
     here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, about: dict[str, str]
 ) -> Rows:
-    shown, said = here["background"].to_numpy(), answered["background"].to_numpy()
+    shown, said = here["background"], answered["background"]
     rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
     for name in here["background"].unique().sort():
-        share = seen(answered, people, said == name)
+        chosen = said.eq_missing(name).to_numpy()
+        share, lost = seen(answered, people, chosen), shown.eq_missing(name).sum() - chosen.sum()
         yield share.row(
-            "recognised_background", background=name, n_missing=int((shown == name).sum() - (said == name).sum()),
+            "recognised_background", background=name, n_missing=int(lost),
             unit="share", counted="pictures", note=rare if share.value < RARE else "", **about,
         )  # fmt: skip

@@ -15,7 +15,13 @@ from portrayal.audits.contexts.measures.people import (
     per_person,
     places_of,
 )
-from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, usable
+from portrayal.audits.contexts.measures.pictures import (
+    BASELINE,
+    by_system,
+    is_inferred,
+    pictures_where,
+    usable,
+)
 from portrayal.report.words import percent
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.shares import Share, change, clustered_share
@@ -44,7 +50,8 @@ def accuracy(
     if gender not in pictures.columns:
         return
     for system, part in by_system(pictures).items():
-        labelled = part.filter(pl.col(gender).is_in([label for names in genders.values() for label in names]))
+        known = [label for names in genders.values() for label in names]
+        labelled = pictures_where(part, part[gender].is_in(known))
         people, present = people_of(labelled), set(labelled[gender].unique())
         for cluster, labels in genders.items():
             depicted = [label for label in labels if label in present]
@@ -63,8 +70,8 @@ def f1(
     chosen: np.ndarray | None = None,
 ) -> Share:
     """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted; NaN without anybody depicted."""
-    inferred = answered["inferred"].to_numpy() == cluster
-    depicted = np.isin(answered[gender].to_numpy(), list(labels))
+    inferred = is_inferred(answered, cluster)
+    depicted = answered[gender].is_in(list(labels)).fill_null(False).to_numpy()
     if chosen is not None:
         inferred, depicted = inferred & chosen, depicted & chosen
     if not depicted.any():

@@ -14,6 +14,7 @@ from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people, levels_of
+from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import number
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -132,8 +133,13 @@ def _note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
     )
 
 
+@shared
+def _names(cells: np.ndarray) -> list[str]:
+    return sorted(set(cells.tolist()) - {""})
+
+
 def _cell_rows(shift: np.ndarray, cells: np.ndarray, about: dict[str, str]) -> Rows:
-    for cell in sorted(set(cells.tolist()) - {""}):
+    for cell in _names(cells):
         inside = cells == cell
         values = shift[inside & ~np.isnan(shift)]
         small = len(values) < LEAST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,8 +95,10 @@ def levels_of(part: pl.DataFrame, people: np.ndarray, factors: Sequence[str]) ->
 
 def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the name of each person's cell: the levels joined by commas."""
-    columns = list(factors.values())
-    return np.array([", ".join(levels) for levels in zip(*columns, strict=True)], dtype=object)
+    first, *others = factors.values()
+    for levels in others:
+        first = np.char.add(np.char.add(first, ", "), levels)
+    return first
 
 
 def descriptions(
@@ -104,17 +106,19 @@ def descriptions(
     factors: Sequence[str],
     vectors: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
+    only: Collection[str | None] | None = None,
 ) -> Rows:
     """Yield `distance`, `distance_anova`, `distance_tukey` and `distance_tukey_factor` rows (Tables 10 and 12).
 
     The headline vector is demographics, concrete, abstract. The p of `distance_anova` comes from permuting people; the F of its
     note has the F distribution's. `distance_variant` rows are the tests of `distance_anova` under
-    the other `vectors` (sub-clusters, "other").
+    the other `vectors` (sub-clusters, "other"). With `only`, of these places alone.
     """
     for system, part in by_system(pictures).items():
         if not condition(part, BASELINE).height:
             continue
-        for place in places_of(part):
+        places = places_of(part)
+        for place in places if only is None else [place for place in places if place in only]:
             about = {"system": system, "place": place}
             found = distances(part, place, factors, {HEADLINE: SUPER, **(vectors or {})})
             yield from _cells(found[HEADLINE], about)

@@ -1,0 +1,33 @@
+"""Commands about counterfactual faces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import portrayal
+from portrayal.cli.app import Commands, answer, app
+
+faces_app = typer.Typer(cls=Commands, help="Counterfactual faces.", no_args_is_help=True)
+app.add_typer(faces_app, name="faces")
+
+
+@faces_app.command()
+def apply(
+    table: Annotated[
+        Path,
+        typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv"),
+    ],
+    out: Annotated[Path, typer.Option(help="Where the series go: empty, or of earlier series.")] = Path(
+        "local/series"
+    ),
+    attribute: Annotated[list[str] | None, typer.Option(help="gender or race; both when left out.")] = None,
+    poles: Annotated[str, typer.Option(help="The two poles of race.")] = "White,Black",
+    model: Annotated[Path | None, typer.Option(help="Another model than the one that ships.")] = None,
+    size: Annotated[int, typer.Option(min=128, help="Longer side of the pictures.")] = 512,
+) -> None:
+    """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
+    varied = attribute or ["gender", "race"]
+    answer(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))

@@ -1,0 +1,56 @@
+"""Running a command: what a user can mend is one line and exit code 2; a fault of ours says where answers are safe."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+import portrayal
+from portrayal.cli.app import app
+from portrayal.edges.console import shown_fault, shown_line
+from portrayal.errors import PortrayalError
+
+ORDER = (
+    "study",
+    "run",
+    "evidence",
+    "search",
+    "instrument",
+    "faces",
+    "parts",
+)  # each adds its commands; help shows them so
+for commands in ORDER:
+    import_module(f"portrayal.cli.{commands}")
+
+FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(portrayal.__version__)
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; what a user can mend is one line on stderr and exit code 2."""
+    try:
+        app(arguments)
+    except PortrayalError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        sys.exit(141)
+    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that may not be written to
+        _fail(f"cannot read or write: {error}. Check the path, its permissions and the space left.")
+    except Exception:
+        sys.stderr.write(shown_fault())
+        sys.exit(FAULT)
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"error: {shown_line(message)}\n")
+    sys.exit(2)

@@ -1,0 +1,67 @@
+"""Commands that take a run: measure it, report it, hold it against rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import portrayal
+from portrayal.cli.app import GATE_BROKEN, RunFolder, answer, app, say
+
+
+@app.command()
+def measure(run: RunFolder) -> None:
+    """Measure the recorded answers again; calls no system."""
+    portrayal.measure(run)
+    answer(run / "results.parquet")
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
+    out: Annotated[
+        Path | None, typer.Option(help="The report's folder; the run's own by default, needed for several.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="The report's title.")] = "",
+) -> None:
+    """Write the report of one or several runs."""
+    answer(portrayal.report(list(runs), out, title))
+
+
+@app.command()
+def view(
+    runs: Annotated[list[Path], typer.Argument(help="One or several measured runs.", metavar="RUN...")],
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(help="Somebody who judges, by name; gets a link that works once. May be repeated."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; a free one by default.")] = 0,
+    known_as: Annotated[
+        str, typer.Option(help="The name browsers reach it by, where that is not the address.")
+    ] = "",
+) -> None:
+    """Show the answers behind the figures in a browser, and let people judge what only people can."""
+    portrayal.view(list(runs), reviewer or (), host, port, known_as, say)
+
+
+@app.command()
+def gate(
+    run: RunFolder,
+    rules: Annotated[Path, typer.Option(help="A TOML file of rules, see docs/gate.md.", metavar="GATE.toml")],
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit's XML too.")] = None,
+) -> None:
+    """Hold a measured run against rules: one line a rule, exit code 3 where one is broken."""
+    verdicts = portrayal.gate(run, rules, junit)
+    for verdict in verdicts:
+        answer(verdict.line())
+    if not all(verdict.holds for verdict in verdicts):
+        raise typer.Exit(GATE_BROKEN)
+
+
+@app.command()
+def status(run: RunFolder) -> None:
+    """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
+    answer(portrayal.status_text(run))

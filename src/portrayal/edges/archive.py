@@ -1,0 +1,151 @@
+"""Archives of ours: zip files whose members are stored as they are, so that nothing in them can unpack to more than it is.
+
+The same files give the same bytes: names in order, one fixed time, the same rights. What differs from that is not of our
+making, and what could write anywhere else, or be two things at once, is refused before a byte of it is used.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import unicodedata
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from portrayal.edges.sizes import LARGEST_ARRAY
+from portrayal.errors import PortrayalError
+
+MOST_FILES = 200_000
+LONGEST_NAME = 200
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest a zip file can say
+LOCAL_HEADER = 30  # bytes before a member's name
+NAMES_AT = slice(26, 30)  # in it: the lengths of the name and of what follows it
+CHUNK = 1024 * 1024
+STRANGE = '\\:*?"<>|'  # what some system cannot have in a name, or takes for a folder or a drive
+# Names that stand for devices on some systems, whatever ending they have.
+DEVICES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(10)),
+}
+
+
+def write_archive(path: Path, files: Mapping[str, Path]) -> None:
+    """Write files into an archive under the names given; the same files give the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            member = zipfile.ZipInfo(name, FIXED_TIME)
+            member.create_system, member.external_attr = 3, (stat.S_IFREG | 0o644) << 16
+            member.file_size = files[name].stat().st_size
+            with files[name].open("rb") as file, archive.open(member, "w") as into:
+                shutil.copyfileobj(file, into, CHUNK)
+
+
+def unpack_archive(path: Path, folder: Path) -> list[str]:
+    """Write an archive's members into a folder and return their names; damaged bytes come as they are.
+
+    Raises
+    ------
+    PortrayalError
+        When it is no such archive, or holds what could do harm: nothing was written then.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+        _refuse_strange(path, members)
+        with path.open("rb") as file:
+            spans = {member.filename: _span(file, member) for member in members}
+            _refuse_overlaps(path, list(spans.values()))
+            for name, (start, size) in spans.items():
+                _copy(file, start, size, folder / name)
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, ValueError) as error:
+        raise PortrayalError(f"{path} cannot be read as a zip archive: {error}.") from None
+    except FileNotFoundError:
+        raise PortrayalError(f"no file at {path}. Expected what portrayal pack wrote.") from None
+    except IsADirectoryError:
+        raise PortrayalError(f"{path} is a folder. Expected a file that portrayal pack wrote.") from None
+    return sorted(spans)
+
+
+def _refuse_strange(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    if len(members) > MOST_FILES:
+        raise _refused(path, f"holds {len(members):,} files, and at most {MOST_FILES:,} are read")
+    if sum(member.file_size for member in members) > LARGEST_ARRAY:
+        raise _refused(path, f"says that it holds more than {LARGEST_ARRAY:,} bytes")
+    seen: set[str] = set()
+    for member in members:
+        if why := _why_refused(member):
+            raise _refused(path, f"holds {member.filename[:80]!r}, which {why}")
+        plain = unicodedata.normalize("NFKC", member.filename).casefold()
+        if plain in seen:
+            raise _refused(path, f"holds {member.filename!r} twice, perhaps in other letters")
+        seen.add(plain)
+    parents = {str(parent) for name in seen for parent in PurePosixPath(name).parents}
+    for name in parents & seen:
+        raise _refused(path, f"holds {name!r} both as a file and as a folder")
+
+
+def _why_refused(member: zipfile.ZipInfo) -> str:
+    """Say why a member is refused, or nothing; `orig_filename` is the name before zipfile cut it at a null byte."""
+    name, kind = member.filename, stat.S_IFMT(member.external_attr >> 16)
+    if kind and not stat.S_ISREG(member.external_attr >> 16):
+        return "is a link or no plain file"
+    if member.flag_bits & 0x1:
+        return "is encrypted"
+    if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+        return "is compressed, and a pack stores files as they are"
+    if member.orig_filename != name or len(name) > LONGEST_NAME or any(ord(letter) < 32 for letter in name):
+        return "has a name no file should have"
+    return _why_misplaced(name)
+
+
+def _why_misplaced(name: str) -> str:
+    parts = name.split("/")
+    if any(letter in name for letter in STRANGE) or name.startswith("/") or ".." in parts:
+        return "leads out of the folder it is unpacked to"
+    if len(parts) > 2 or any(part in ("", ".") or part != part.strip(" .") for part in parts):
+        return "is no file of a pack"
+    if any(part.partition(".")[0].casefold() in DEVICES for part in parts):
+        return "has the name of a device"
+    return ""
+
+
+def _span(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[int, int]:
+    """Return where a member's bytes begin in the archive, and how many there are."""
+    file.seek(member.header_offset)
+    header = file.read(LOCAL_HEADER)
+    if len(header) < LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
+        raise zipfile.BadZipFile(f"{member.filename!r} does not begin where the list of files says")
+    lengths = header[NAMES_AT]
+    name = file.read(int.from_bytes(lengths[:2], "little"))
+    if name != member.filename.encode("utf-8" if member.flag_bits & 0x800 else "cp437"):
+        raise zipfile.BadZipFile(f"{member.filename!r} has another name where it begins")
+    start = member.header_offset + LOCAL_HEADER + len(name) + int.from_bytes(lengths[2:], "little")
+    return start, member.file_size
+
+
+def _refuse_overlaps(path: Path, spans: list[tuple[int, int]]) -> None:
+    """Refuse members that share bytes: a small file could then be any number of large ones."""
+    end, whole = 0, path.stat().st_size
+    for start, size in sorted(spans):
+        if start < end or start + size > whole:
+            raise _refused(path, "holds files that overlap or end after it does")
+        end = start + size
+
+
+def _copy(file: IO[bytes], start: int, size: int, path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    file.seek(start)
+    with path.open("xb") as into:
+        while size:
+            chunk = file.read(min(CHUNK, size))
+            into.write(chunk)
+            size -= len(chunk)
+
+
+def _refused(path: Path, why: str) -> PortrayalError:
+    return PortrayalError(f"{path} {why}. It is no pack of Portrayal; nothing of it was used.")

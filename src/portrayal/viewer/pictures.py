@@ -1,0 +1,47 @@
+"""Pictures for the browser: those the systems were shown and no others, made small, without what a camera wrote into them.
+
+A run from somebody else may name any file of this machine as one of its pictures. So only a file whose SHA-256 is the one the
+run recorded is shown: who does not have the file cannot name its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from functools import lru_cache
+from pathlib import Path
+
+from portrayal.edges.sizes import LARGEST_PICTURE
+from portrayal.errors import PortrayalError
+from portrayal.vision.images import open_image
+
+SIDES = {"small": 320, "large": 1100}  # pixels of the longer side
+QUALITY = 88
+
+
+def picture_key(stimulus: str) -> str:
+    """Return the name of a stimulus in an address: it must not tell a reviewer what the stimulus is called."""
+    return hashlib.sha256(stimulus.encode()).hexdigest()[:24]
+
+
+@lru_cache(maxsize=1024)
+def shown_picture(path: str, sha256: str, size: str) -> bytes | None:
+    """Return a picture as JPEG; None where its file is not here, is no picture, or is another than the one shown."""
+    file = Path(path)
+    try:
+        if not file.is_absolute() or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:
+            return None
+        if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+            return None
+        picture = open_image(file).image
+    except (OSError, ValueError, PortrayalError):
+        return None
+    picture.thumbnail((SIDES[size], SIDES[size]))
+    flat = picture.convert("RGBA")
+    from PIL import Image
+
+    ground = Image.new("RGBA", flat.size, "white")
+    ground.alpha_composite(flat)
+    written = io.BytesIO()
+    ground.convert("RGB").save(written, "JPEG", quality=QUALITY)
+    return written.getvalue()

@@ -1,0 +1,130 @@
+"""Serving the viewer: where it listens, what it prints, and that nothing is asked of anybody but the browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.viewer.people import ORGANISER, People
+
+LOOPBACK = "127.0.0.1"
+
+
+def view(
+    folders: Sequence[Path | str],
+    reviewers: Sequence[str] = (),
+    host: str = LOOPBACK,
+    port: int = 0,
+    known_as: str = "",
+    say: Callable[[Sequence[str]], None] = lambda messages: None,
+) -> None:
+    """Serve the viewer of one or several measured runs until it is stopped.
+
+    Parameters
+    ----------
+    folders
+        The runs.
+    reviewers
+        Names of people who judge; each gets a link that works once.
+    host
+        The address to listen on; only this machine can reach the usual one.
+    port
+        The port; 0 takes a free one.
+    known_as
+        The name or address by which browsers reach the server, where that is not `host`; with its port, if it has another.
+    say
+        Told the links, and what to know about them.
+
+    Examples
+    --------
+    >>> from portrayal import PortrayalError, view
+    >>> try:
+    ...     view(["no_run_here"])
+    ... except PortrayalError as error:
+    ...     print(str(error).partition(". ")[0])
+    no run in no_run_here (no ledger.sqlite there)
+    """
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise MissingExtra("the viewer", "review") from None
+    from portrayal.viewer.app import make_app
+    from portrayal.viewer.desk import Desks
+    from portrayal.viewer.opened import Shelf
+
+    shelf, people = Shelf(folders), People.called(reviewers)
+    desks = Desks(shelf)
+    with closing(_listen(host, port)) as listening, closing(desks):
+        port = listening.getsockname()[1]
+        hosts = known_hosts(host, port, known_as)
+        if people.names:
+            desks.open_all()
+        app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{port}")
+        say(_greeting(hosts[0], people, host))
+        config = uvicorn.Config(
+            app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
+    """Return the names under which the server answers; the first is the one links are written with.
+
+    Raises
+    ------
+    PortrayalError
+        When it listens on every address and nobody said by which name it is reached.
+    """
+    if known_as:
+        return [f"{known_as.lower()}:{port}", known_as.lower()] if ":" not in known_as else [known_as.lower()]
+    if _is_every(host):
+        raise PortrayalError(
+            f"the viewer is to listen on {host}, which has no name. Say how browsers reach it: --known-as NAME."
+        )
+    names = [host, "localhost", LOOPBACK] if _is_loopback(host) else [host]
+    return list(dict.fromkeys(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names))
+
+
+def _greeting(address: str, people: People, host: str) -> list[str]:
+    lines = [f"yours: http://{address}/enter/{people.invite(ORGANISER)}"]
+    lines += [f"{name}: http://{address}/enter/{people.invite(name)}" for name in people.names]
+    lines.append(
+        "Each link works once. Stop with Ctrl-C; judgments are on disk as soon as the next item shows."
+    )
+    if not _is_loopback(host):
+        lines.append(
+            "Others on the network can reach this and read along: it speaks no TLS. See docs/view.md."
+        )
+    return lines
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise PortrayalError(
+            f"cannot listen on {host}, port {port}: {why}. Name another with --host or --port."
+        ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_every(host: str) -> bool:
+    try:
+        return not host or ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
