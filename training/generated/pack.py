@@ -1,4 +1,4 @@
-"""FairFace's adults as one small file: `python -m training.generated.pack FOLDER OUT.npz`; for local use, never to be kept in a repository."""
+"""FairFace's adults as one small file, for local use only: `python -m training.generated.pack FOLDER OUT.npz`."""
 
 from __future__ import annotations
 
