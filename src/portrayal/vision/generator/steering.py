@@ -20,7 +20,7 @@ from portrayal.vision.generator.readings import (
 
 ROUNDS, DAMPING = 8, 0.7
 CUE_COUNTS = 3.0  # the cue itself weighs more than each held reading, or a face is best left where it was
-FARTHEST = 5.0  # standard deviations of styles: beyond, masked faces were painted, not changed
+FARTHEST = 5.0  # standard deviations of styles: a guess, not yet tried on the generator
 LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 REACH = {"gender": 2.6, "race": 3.6}  # the reading at value 2 (log odds); at -2 it is the same with a minus
 SIZE_COUNTS = 10.0  # a placebo a tenth too large is as bad as a reading a standard deviation off
