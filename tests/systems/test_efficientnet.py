@@ -11,10 +11,10 @@ import onnxruntime
 import pytest
 from PIL import Image
 
+from portrayal.edges.onnx_graph import Graph
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_file
 from portrayal.systems.base import Question
-from portrayal.systems.onnx_graph import Graph
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.taggers.efficientnet import FILE, PACKAGE

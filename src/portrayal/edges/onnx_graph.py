@@ -1,7 +1,7 @@
 """Writing a small network in ONNX's own form (protocol buffers), so that weights of any file run on ONNX Runtime.
 
-Only what networks of convolutions need: nodes with numbers and texts as attributes, tensors of floats, one input and one
-output. The numbers of fields are those of onnx.proto3.
+Only what networks of convolutions need: nodes with numbers and texts as attributes, tensors of floats and integers, one input
+and one output. The numbers of fields are those of onnx.proto3.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 IR, OPSET = 8, 13
-FLOAT = 1
+FLOAT, INTEGER = 1, 7  # of 32 and 64 bits
+ANY = -1  # a length of a shape that is known only when the network runs
 Attribute = int | float | str | Sequence[int]
 
 
@@ -24,19 +25,25 @@ class Graph:
     tensors: list[bytes] = field(default_factory=list)
 
     def tensor(self, name: str, values: np.ndarray) -> str:
-        """Add an array of floats; return its name."""
+        """Add an array of floats, or of integers as they are; return its name."""
         dims = b"".join(_number(1, length) for length in values.shape)
-        raw = np.ascontiguousarray(values, dtype="<f4").tobytes()
-        self.tensors.append(dims + _number(2, FLOAT) + _text(8, name) + _bytes(9, raw))
+        kind, stored = (INTEGER, "<i8") if np.issubdtype(values.dtype, np.integer) else (FLOAT, "<f4")
+        raw = np.asarray(values, dtype=stored).tobytes()
+        self.tensors.append(dims + _number(2, kind) + _text(8, name) + _bytes(9, raw))
         return name
 
     def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Attribute) -> str:
         """Add a node; return the name of its output."""
-        named = (
-            b"".join(_text(1, one) for one in inputs) + _text(2, output) + _text(3, output) + _text(4, kind)
-        )
+        return self.split(kind, inputs, [output], **attributes)[0]
+
+    def split(
+        self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Attribute
+    ) -> Sequence[str]:
+        """Add a node of several outputs; return their names."""
+        named = b"".join(_text(1, one) for one in inputs) + b"".join(_text(2, one) for one in outputs)
+        named += _text(3, outputs[0]) + _text(4, kind)
         self.nodes.append(named + b"".join(_bytes(5, _attribute(*one)) for one in attributes.items()))
-        return output
+        return outputs
 
     def model(self, shapes: Mapping[str, Sequence[int]]) -> bytes:
         """Return the model; `shapes` has the input's first, then the output's."""
@@ -58,7 +65,7 @@ def _attribute(name: str, value: Attribute) -> bytes:
 
 
 def _value(name: str, shape: Sequence[int]) -> bytes:
-    dims = b"".join(_bytes(1, _number(1, length)) for length in shape)
+    dims = b"".join(_bytes(1, _text(2, "n") if length == ANY else _number(1, length)) for length in shape)
     return _text(1, name) + _bytes(2, _bytes(1, _number(1, FLOAT) + _bytes(2, dims)))
 
 

@@ -1,0 +1,81 @@
+"""Directions in the space of styles: where to go so that one reading changes and the others stay.
+
+Readings are regressed on styles (ridge). A move takes the way most probable under the styles' own spread, as in transects
+of a generator's space; linear readings are only the compass, and `steering.py` corrects by what is really read.
+
+References
+----------
+.. [1] Balakrishnan, Xiong, Xia, Perona (2020), Towards causal benchmarking of bias in face analysis algorithms, ECCV.
+.. [2] Shen, Gu, Tang, Zhou (2020), Interpreting the latent space of GANs for semantic face editing, CVPR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.vision.generator.readings import COLUMNS, places
+
+RIDGE = 0.02  # of the mean variance of a style's coordinate
+SLACK = 1e-3  # of a reading's own explained variance: keeps nearly equal readings from calling for long moves
+
+
+@dataclass(frozen=True)
+class Compass:
+    """The mean style, what a style's spread and each reading's slope are, and how much of a reading is explained."""
+
+    mean: np.ndarray  # 512
+    spread: np.ndarray  # 512 x 512, of styles
+    slopes: np.ndarray  # 512 x readings
+    scale: np.ndarray  # standard deviation of each reading
+    explained: np.ndarray  # R2 of each reading
+
+    def moves(self, names: Sequence[str]) -> np.ndarray:
+        """Return the move (one row a reading) that changes that reading by 1 and none of the others named."""
+        at = places(list(names))
+        slopes = self.slopes[:, at]
+        along = self.spread @ slopes
+        inner = slopes.T @ along
+        return np.linalg.solve(inner + SLACK * np.diag(np.diag(inner)), along.T)
+
+    def neutral(self, way: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Return a way (rows of 512) less what would change the readings named."""
+        return way - (way @ self.slopes[:, places(list(names))]) @ self.moves(names)
+
+    def lengths(self, moves: np.ndarray) -> np.ndarray:
+        """Return how long moves are in standard deviations of styles (Mahalanobis)."""
+        floor = 1e-4 * np.trace(self.spread) / len(self.spread) * np.eye(len(self.spread))
+        return np.sqrt(np.sum(moves * np.linalg.solve(self.spread + floor, moves.T).T, axis=1))
+
+    def shortened(self, moves: np.ndarray, longest: float) -> np.ndarray:
+        """Return moves of at most this length, the way unchanged."""
+        return moves * np.minimum(1.0, longest / np.maximum(self.lengths(moves), 1e-9))[:, None]
+
+    def save(self, path: Path) -> None:
+        """Write it."""
+        kept = {"slopes": self.slopes.astype(np.float32), "scale": self.scale, "explained": self.explained}
+        np.savez(path, mean=self.mean.astype(np.float32), spread=self.spread.astype(np.float32),
+                 names=np.array(COLUMNS), allow_pickle=False, **kept)  # fmt: skip
+
+
+def find_compass(styles: np.ndarray, readings: np.ndarray, mean: np.ndarray) -> Compass:
+    """Regress readings (n x COLUMNS) on styles (n x 512)."""
+    centred = styles - styles.mean(axis=0)
+    wanted = readings - readings.mean(axis=0)
+    spread = centred.T @ centred / len(centred)
+    ridge = RIDGE * np.trace(spread) / len(spread) * np.eye(len(spread))
+    slopes = np.linalg.solve(spread + ridge, centred.T @ wanted / len(centred))
+    explained = 1 - ((wanted - centred @ slopes) ** 2).sum(axis=0) / (wanted**2).sum(axis=0)
+    return Compass(mean, spread, slopes, readings.std(axis=0), explained)
+
+
+def read_compass(path: Path) -> Compass:
+    """Read what `Compass.save` wrote."""
+    with np.load(path) as kept:
+        given = {
+            name: kept[name].astype(float) for name in ("mean", "spread", "slopes", "scale", "explained")
+        }
+    return Compass(**given)

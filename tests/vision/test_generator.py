@@ -1,0 +1,231 @@
+"""The face generator's networks: read from the package, run by torch and by ONNX Runtime, and steered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from portrayal.errors import PortrayalError
+from portrayal.parts.find import part_file
+from portrayal.vision.generator.blend import face_only, feathered
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass
+from portrayal.vision.generator.generator import (
+    SHAPES,
+    converted,
+    draw_noise,
+    map_noise,
+    synthesise,
+    truncated,
+)
+from portrayal.vision.generator.network import read_network
+from portrayal.vision.generator.onnx_network import to_onnx
+from portrayal.vision.generator.readings import COLUMNS, READ, places, with_pairs
+from portrayal.vision.generator.steering import PLACEBO_HELD, Centre, find_centre, lines, placebo, steer, walk
+from portrayal.vision.generator.torch_network import TorchNetwork
+
+# y = PReLU(2 x + 1) with slope 0.5 below 0, over two numbers, in OpenVINO's form.
+GRAPH = """<net name="tiny" version="10"><layers>
+<layer id="0" name="x" type="Parameter"><data shape="1,2" element_type="f32"/><output><port id="0"/></output></layer>
+<layer id="1" name="two" type="Const"><data element_type="f32" shape="1,1" offset="0" size="4"/><output><port id="0"/></output></layer>
+<layer id="2" name="one" type="Const"><data element_type="f32" shape="1,1" offset="4" size="4"/><output><port id="0"/></output></layer>
+<layer id="3" name="half" type="Const"><data element_type="f32" shape="1" offset="8" size="4"/><output><port id="0"/></output></layer>
+<layer id="4" name="times" type="Multiply"><output><port id="2"/></output></layer>
+<layer id="5" name="plus" type="{kind}"><output><port id="2"/></output></layer>
+<layer id="6" name="bent" type="PReLU"><output><port id="2"/></output></layer>
+<layer id="7" name="y" type="Result"/></layers><edges>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/><edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>
+<edge from-layer="4" from-port="2" to-layer="5" to-port="0"/><edge from-layer="2" from-port="0" to-layer="5" to-port="1"/>
+<edge from-layer="5" from-port="2" to-layer="6" to-port="0"/><edge from-layer="3" from-port="0" to-layer="6" to-port="1"/>
+<edge from-layer="6" from-port="2" to-layer="7" to-port="0"/></edges></net>"""
+
+
+def tiny(folder: Path, kind: str = "Add", numbers: tuple[float, ...] = (2.0, 1.0, 0.5)) -> Path:
+    (folder / "tiny.xml").write_text(GRAPH.format(kind=kind))
+    (folder / "tiny.bin").write_bytes(np.array(numbers, "<f4").tobytes())
+    return folder / "tiny.xml"
+
+
+def run_onnx(model: bytes, given: np.ndarray) -> np.ndarray:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return session.run(None, {"given": given})[0]
+
+
+def test_a_network_by_hand(tmp_path: Path) -> None:
+    network = read_network(tiny(tmp_path))
+    # 2 * 3 + 1 = 7; 2 * -2 + 1 = -3, halved below 0
+    assert TorchNetwork(network)(torch.tensor([[3.0, -2.0]])).tolist() == [[7.0, -1.5]]
+
+
+def test_an_operation_that_is_not_known_is_named(tmp_path: Path) -> None:
+    network = read_network(tiny(tmp_path, kind="Sort"))
+    with pytest.raises(PortrayalError, match="no operation 'Sort' is known"):
+        TorchNetwork(network)(torch.zeros(1, 2))
+    with pytest.raises(PortrayalError, match="no operation 'Sort' is known"):
+        to_onnx(network, [2])
+
+
+def test_constants_that_broke_off_are_said(tmp_path: Path) -> None:
+    with pytest.raises(PortrayalError, match="ends at byte 8"):
+        read_network(tiny(tmp_path, numbers=(2.0, 1.0)))
+
+
+@pytest.mark.parametrize("name", ["MappingNetwork"])
+def test_torch_and_onnx_runtime_agree_for_several_rows(name: str) -> None:
+    network = read_network(part_file("random-face", f"data/{name}.xml", "this test"))
+    noise = draw_noise(3, seed=4)
+    first = TorchNetwork(network)(torch.from_numpy(noise)).numpy()
+    second = run_onnx(to_onnx(network, SHAPES[name]), noise)
+    assert first.shape == (3, 512)
+    assert np.abs(first - second).max() < 2e-5
+
+
+def test_the_same_face_from_torch_and_from_the_kept_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    style = truncated(map_noise(draw_noise(1, seed=1)), np.zeros(512, np.float32), 0.7)
+    face = synthesise(style, side=256)
+    assert (face.shape, face.dtype) == ((1, 256, 256, 3), np.uint8)
+    network = read_network(part_file("random-face", "data/SynthesisNetwork.xml", "this test"))
+    whole = TorchNetwork(network)(torch.from_numpy(style)).clamp(-1, 1)
+    other = torch.nn.functional.interpolate(whole, size=256, mode="area")[0].permute(1, 2, 0).numpy()
+    assert np.abs(face[0] - (other + 1) * 127.5).max() <= 0.51  # half a level of rounding
+    kept = converted("SynthesisNetwork")
+    assert kept.parent == tmp_path / "portrayal" / "generator"
+    before = kept.stat().st_mtime_ns
+    assert converted("SynthesisNetwork").stat().st_mtime_ns == before  # written once
+
+
+def test_people_of_a_seed_do_not_depend_on_how_many_are_drawn() -> None:
+    assert (draw_noise(5, seed=3)[:2] == draw_noise(2, seed=3)).all()
+
+
+def test_pairs_of_groups_by_hand() -> None:
+    read = np.zeros((1, len(READ)))
+    races = [0.5, 0.25, 0.05, 0.05, 0.05, 0.05, 0.05]
+    read[0, 3:10] = np.log(races)
+    found = dict(zip(COLUMNS, with_pairs(read)[0], strict=True))
+    assert found["White to Black"] == pytest.approx(np.log(0.5))  # .25 / .5
+    assert found["White or Black"] == pytest.approx(np.log(3))  # .75 / .25
+
+
+def test_outside_the_mask_a_blend_is_the_centre_bit_for_bit() -> None:
+    random = np.random.default_rng(0)
+    centre, edited = random.integers(0, 256, (2, 2, 64, 64, 3), dtype=np.uint8)
+    region = np.zeros((2, 64, 64))
+    region[:, 16:48, 16:48] = 1
+    other = np.ones((2, 64, 64))
+    other[:, :, :20] = 0  # there the edited picture shows hair
+    mask = feathered(region, other)
+    made = face_only(edited, centre, mask)
+    outside = ~((region > 0) & (other > 0))
+    assert (mask[outside] == 0).all()
+    assert (made[outside] == centre[outside]).all()
+    assert (mask[:, 24:40, 28:40] == 1).all()  # 64 / 32 = 2 pixels of feather and 2 of shrinking inside
+    assert (made[:, 24:40, 28:40] == edited[:, 24:40, 28:40]).all()
+
+
+class Phantom:
+    """A studio whose pictures are the readings themselves, bent a little, as a real generator bends."""
+
+    def __init__(self, bend: float) -> None:
+        self.slopes, self.bend = np.random.default_rng(7).normal(size=(512, len(COLUMNS))) / 22, bend
+
+    def render(self, styles: np.ndarray) -> np.ndarray:
+        straight = styles @ self.slopes
+        return straight + self.bend * np.tanh(straight)
+
+    def regions(self, pictures: np.ndarray) -> np.ndarray:
+        return pictures
+
+    def over(self, pictures: np.ndarray, centre: Centre) -> np.ndarray:
+        return centre.pictures + 0.8 * (pictures - centre.pictures)  # a mask hides some of every change
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        return pictures
+
+    def distance(self, pictures: np.ndarray, others: np.ndarray) -> np.ndarray:
+        return np.sqrt(np.mean((pictures - others) ** 2, axis=1))
+
+
+@pytest.fixture(scope="module")
+def phantom() -> tuple[Phantom, Compass, np.ndarray]:
+    studio = Phantom(bend=0.4)
+    styles = np.random.default_rng(8).normal(size=(4000, 512))
+    return studio, find_compass(styles, studio.render(styles), styles.mean(axis=0)), styles[:6]
+
+
+def test_a_move_changes_its_reading_and_none_of_those_held(
+    phantom: tuple[Phantom, Compass, np.ndarray],
+) -> None:
+    _, compass, _ = phantom
+    names = ["gender", "age", "yaw"]
+    change = compass.moves(names) @ compass.slopes[:, places(names)]
+    assert np.abs(change - np.eye(3)).max() < 0.01
+
+
+@pytest.mark.parametrize("line", lines(), ids=lambda line: line.varied)
+@pytest.mark.parametrize("kind", ["whole", "face only"])
+def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None:
+    studio, compass, people = phantom
+    centre = find_centre(studio, compass, people, line)
+    varied = [studio.read(walk(studio, compass, centre, line, value, kind)[1]) for value in (-2, -1, 0, 1, 2)]
+    steps = np.diff(np.stack(varied)[:, :, places([line.varied])], axis=0)
+    reach = {"gender": 1.3, "race": 1.8}[line.attribute]  # a step of 1 of 2
+    assert np.abs(steps - reach).max() < 0.15
+    held = places(list(line.held))
+    assert np.abs(varied[0][:, held] - varied[-1][:, held]).max() < 0.15
+    # everybody starts from the same neutral point
+    assert np.abs(centre.readings[:, places([line.varied])]).max() < 0.1
+
+
+def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(
+    phantom: tuple[Phantom, Compass, np.ndarray],
+) -> None:
+    studio, compass, people = phantom
+    centre = find_centre(studio, compass, people, lines()[0])
+    ways = np.random.default_rng(9).normal(size=people.shape)
+    sizes = np.full(len(people), 0.05)
+    for sign in (-1, 1):
+        _, pictures = placebo(studio, compass, centre, ways, sizes, sign, "face only")
+        assert np.abs(studio.distance(pictures, centre.pictures) / sizes - 1).max() < 0.1
+        moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[places(PLACEBO_HELD)]
+        assert np.abs(moved).max() < 0.2
+
+
+def test_a_face_that_cannot_be_steered_keeps_its_best_place(
+    phantom: tuple[Phantom, Compass, np.ndarray],
+) -> None:
+    studio, compass, people = phantom
+    start = studio.render(people)[:, places(["gender"])]
+    found = steer(studio, compass, people, ["gender"], start, rounds=2)
+    assert (found == people).all()  # it was right from the beginning
+
+
+def test_a_compass_is_the_same_after_it_was_kept(tmp_path: Path, phantom) -> None:
+    _, compass, _ = phantom
+    compass.save(tmp_path / "compass.npz")
+    again = read_compass(tmp_path / "compass.npz")
+    assert np.allclose(again.moves(["gender", "age"]), compass.moves(["gender", "age"]), atol=1e-3)
+
+
+def test_no_face_is_steered_out_of_what_the_generator_knows(
+    phantom: tuple[Phantom, Compass, np.ndarray],
+) -> None:
+    studio, compass, people = phantom
+    wanted = np.full((len(people), 1), 1000.0)  # nobody can be read so
+    found = steer(studio, compass, people, ["gender"], wanted, rounds=20)
+    assert compass.lengths(found - people).max() <= 5.0 + 1e-6
+
+
+def test_lengths_by_hand() -> None:
+    compass = Compass(np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 22)), np.ones(22), np.ones(22))
+    # two standard deviations along the first axis (4 / 2), three along the second
+    assert compass.lengths(np.array([[4.0, 0.0], [0.0, 3.0]])) == pytest.approx([2.0, 3.0], rel=1e-3)
+    assert compass.shortened(np.array([[4.0, 0.0]]), 1.0)[0] == pytest.approx([2.0, 0.0], rel=1e-3)

@@ -1,0 +1,262 @@
+"""One command from FairFace's adults to series of people who do not exist; what is done already is used again.
+
+python -m training.generated.make PARTS FAIRFACE.npz STATE
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import tarfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass
+from portrayal.vision.generator.readings import COLUMNS, READ
+from portrayal.vision.generator.steering import KINDS, Centre, Line, find_centre, lines, placebo, walk
+from training.generated import distil
+from training.generated.people import choose
+from training.generated.readers import (
+    OUTPUTS,
+    ResidualReader,
+    accuracy,
+    fine_tune,
+    layout,
+    pretrain,
+    read_packed,
+)
+from training.generated.studio import GpuStudio
+
+FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
+TRUNCATION, YOUNGEST = 0.85, 25
+VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0, 0.0, 1.0, 2.0]}
+
+
+class Job:
+    """What one run was asked for, and where its state lies."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.asked, self.state, self.start = asked, asked.state, time.time()
+        self.state.mkdir(parents=True, exist_ok=True)
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.studio = GpuStudio(asked.parts, self.device)
+        self.figures: dict[str, Any] = {}
+
+    def say(self, line: str) -> None:
+        """Print a line with the seconds gone."""
+        print(f"[{time.time() - self.start:6.1f}] {line}", flush=True)
+
+
+def main() -> None:
+    """Run all stages."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", type=Path)
+    parser.add_argument("fairface", type=Path)
+    parser.add_argument("state", type=Path)
+    for name, number in (("styles", 24000), ("pool", 12000), ("each", 8), ("epochs", 40), ("pretraining", 24), ("readers", 6),
+                         ("width", 32), ("distilling", 24), ("whole", 54)):  # fmt: skip
+        parser.add_argument(f"--{name}", type=int, default=number)
+    job = Job(parser.parse_args())
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    torch.backends.cudnn.benchmark = True
+    compass = find(job)
+    make(job, compass)
+    (job.state / "figures.json").write_text(json.dumps(job.figures, indent=1), encoding="utf-8")
+
+
+def find(job: Job) -> Compass:
+    """Draw styles, teach the readers, read the styles and find the directions."""
+    if (job.state / "compass.npz").exists():
+        load_readers(job)
+        return read_compass(job.state / "compass.npz")
+    styles, mean = job.studio.styles(job.asked.styles, FINDING_SEED, TRUNCATION)
+    pictures = torch.cat([job.studio.render(part.cpu().numpy()) for part in styles.split(960)])
+    job.say(f"rendered {len(pictures)} styles")
+    with ThreadPoolExecutor(1) as pool:
+        ages = pool.submit(job.studio.years, pictures)
+        teach(job, pictures, styles)
+        age_read = ages.result()
+    readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
+    adults = age_read >= YOUNGEST
+    job.say(f"{int(adults.sum())} of {len(adults)} read as {YOUNGEST} or more")
+    compass = find_compass(
+        styles.double().cpu().numpy()[adults], readings[adults], mean.double().cpu().numpy()
+    )
+    job.figures |= {
+        "styles": len(adults),
+        "adults": int(adults.sum()),
+        "explained": _named(compass.explained),
+    }
+    job.say(f"R2 {_named(compass.explained)}")
+    compass.save(job.state / "compass.npz")
+    small(job, pictures, readings, compass)
+    return compass
+
+
+def teach(job: Job, pictures: Any, styles: Any) -> None:
+    """Pretrain on styles, fine-tune the ensemble on FairFace's adults, and keep it."""
+    known, held = read_packed(job.asked.fairface, job.device)
+    faces = torch.cat([torch.nn.functional.interpolate(part.float(), size=(160, 160), mode="area").to(torch.uint8)
+                       for part in pictures.split(960)])  # fmt: skip
+    body = pretrain(faces, styles, job.asked.pretraining, job.asked.width, job.say)
+    job.studio.nets = [
+        fine_tune(body, known, job.asked.epochs, seed, job.asked.width, job.say)
+        for seed in range(job.asked.readers)
+    ]
+    job.figures["held-out FairFace adults"] = accuracy(job.studio.nets, held)
+    job.say(f"held-out {job.figures['held-out FairFace adults']}")
+    for number, net in enumerate(job.studio.nets):
+        kept = {
+            name: values.half() if values.is_floating_point() else values
+            for name, values in net.state_dict().items()
+        }
+        torch.save(kept, job.state / f"reader{number}.pt")
+
+
+def load_readers(job: Job) -> None:
+    """Take the readers from the state folder."""
+    for path in sorted(job.state.glob("reader*.pt")):
+        net = ResidualReader(OUTPUTS, job.asked.width, drop=0.4).to(
+            job.device, memory_format=layout(job.device)
+        )
+        kept = torch.load(path, map_location=job.device)
+        net.load_state_dict(
+            {name: values.float() if values.is_floating_point() else values for name, values in kept.items()}
+        )
+        job.studio.nets.append(net.eval())
+
+
+def small(job: Job, pictures: Any, readings: np.ndarray, compass: Compass) -> None:
+    """Teach the two networks that ship, and keep them with how well they follow their teachers."""
+    wanted = torch.tensor(readings[:, : len(READ)], device=job.device)
+    cut = int(len(pictures) * 0.95)
+    net, units = distil.distil_reader(pictures[:cut], wanted[:cut], job.asked.distilling, job.say)
+    with torch.no_grad():
+        found = torch.cat([distil._forward(net, distil.resized(part.float() / 127.5 - 1, distil.READER_SIDE))
+                           for part in pictures[cut:].split(256)])  # fmt: skip
+    left = (((wanted[cut:] - units["mean"]) / units["spread"]).float() - found).square().mean(0)
+    job.figures["small reader, R2"] = {
+        name: round(1 - float(one), 3) for name, one in zip(READ, left, strict=True)
+    }
+    some = pictures[: min(len(pictures), 8000)]
+    regions = torch.cat([job.studio.regions(part).half() for part in some.split(480)])
+    last = max(1, len(some) // 20)
+    parser = distil.distil_parser(some[:-last], regions[:-last], max(1, job.asked.distilling // 2), job.say)
+    job.figures["small parser, overlap"] = distil.agreement(parser, some[-last:], regions[-last:])
+    job.say(f"small {job.figures['small reader, R2']} {job.figures['small parser, overlap']}")
+    torch.save({"reader": net.state_dict(), "parser": parser.state_dict(), **units}, job.state / "small.pt")
+
+
+def make(job: Job, compass: Compass) -> None:
+    """Choose people never used to find directions, and make their series, both kinds."""
+    mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
+    styles, _ = job.studio.styles(job.asked.pool, PEOPLE_SEED, TRUNCATION, mean)
+    pictures = torch.cat([job.studio.render(part.cpu().numpy()) for part in styles.split(960)])
+    age_read = job.studio.years(pictures)
+    readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
+    chosen = choose(readings, age_read, job.asked.each)
+    job.say(
+        f"{int((age_read < YOUNGEST).sum())} of {len(styles)} read as under {YOUNGEST}; chose {len(chosen)}"
+    )
+    people = styles.double().cpu().numpy()[chosen]
+    np.savez(job.state / "people.npz", number=chosen, styles=people.astype(np.float32), readings=readings[chosen],
+             age=age_read[chosen], under=np.array([(age_read < YOUNGEST).sum(), len(styles)]))  # fmt: skip
+    write(job, compass, people, chosen, KINDS[0])
+    few = np.arange(len(people))[:: max(1, len(people) // job.asked.whole)]
+    write(job, compass, people[few], chosen[few], KINDS[1])
+
+
+def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, kind: str) -> None:
+    """Make and write the series of one kind: pictures as WebP in a tar, styles and readings beside them."""
+    stem = kind.replace(" ", "_")
+    table: dict[str, np.ndarray] = {}
+    with tarfile.open(job.state / f"{stem}.tar", "w") as tar:
+        for line in lines():
+            centre = find_centre(job.studio, compass, people, line)
+            title = "-".join((line.attribute, *line.poles)).replace(" ", "_")
+            shown = [walk(job.studio, compass, centre, line, value, kind) for value in VALUES[line.attribute]]
+            _keep(job, tar, table, title, names, VALUES[line.attribute], shown)
+            if line.attribute == "gender" and kind == KINDS[0]:
+                _keep(
+                    job,
+                    tar,
+                    table,
+                    "placebo",
+                    names,
+                    VALUES["gender"],
+                    placebos(job, compass, centre, line, shown, kind),
+                )
+            job.say(f"{kind}: {title}")
+    np.savez(job.state / f"{stem}.npz", names=names, columns=np.array(COLUMNS), allow_pickle=False, **table)
+
+
+def placebos(
+    job: Job, compass: Compass, centre: Centre, line: Line, shown: list[Any], kind: str
+) -> list[Any]:
+    """Return a placebo step for each step of gender, as large."""
+    random = np.random.default_rng(WAYS_SEED)
+    root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
+    ways = random.standard_normal(centre.styles.shape) @ root.T
+    found = []
+    for value, (_, pictures) in zip(VALUES[line.attribute], shown, strict=True):
+        if value == 0:
+            found.append((centre.styles, centre.pictures))
+            continue
+        sizes = job.studio.distance(pictures, centre.pictures)
+        found.append(placebo(job.studio, compass, centre, ways, sizes, 1 if value > 0 else -1, kind))
+    return found
+
+
+def _keep(
+    job: Job,
+    tar: Any,
+    table: dict[str, np.ndarray],
+    title: str,
+    names: np.ndarray,
+    values: list[float],
+    shown: list[Any],
+) -> None:
+    """Add one series of everybody to the tar and the table."""
+    readings = np.stack([job.studio.read(pictures) for _, pictures in shown], 1)
+    ages = np.stack([job.studio.years(pictures) for _, pictures in shown], 1)
+    table[f"{title} styles"] = np.stack([styles for styles, _ in shown], 1).astype(np.float32)
+    table[f"{title} readings"], table[f"{title} ages"] = readings.astype(np.float32), ages.astype(np.float32)
+    centre = len(shown) // 2
+    table[f"{title} sizes"] = np.stack(
+        [job.studio.distance(pictures, shown[centre][1]) for _, pictures in shown], 1
+    ).astype(np.float32)
+    at = [
+        COLUMNS.index(name)
+        for name in ("gender", "age", "White", "Black", "East Asian", "yaw", "mouth width", "glasses")
+    ]
+    job.say(f"{title} {readings[:, :, at].mean(0).round(2).tolist()} years {ages.mean(0).round(1).tolist()} "
+            f"size {table[f'{title} sizes'].mean(0).round(2).tolist()}")  # fmt: skip
+    jobs = [(f"{name}/{title}/{value:+.2f}.webp", picture) for value, (_, pictures) in zip(values, shown, strict=True)
+            for name, picture in zip(names, pictures.permute(0, 2, 3, 1).cpu().numpy(), strict=True)
+            if not (title == "placebo" and value == 0)]  # fmt: skip
+    with ThreadPoolExecutor(16) as pool:
+        for (name, _), stored in zip(jobs, pool.map(lambda one: _webp(one[1]), jobs), strict=True):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(stored)
+            tar.addfile(entry, io.BytesIO(stored))
+
+
+def _webp(picture: np.ndarray, quality: int = 84) -> bytes:
+    kept = io.BytesIO()
+    Image.fromarray(picture).save(kept, "WEBP", quality=quality, method=5)
+    return kept.getvalue()
+
+
+def _named(values: np.ndarray) -> dict[str, float]:
+    return {name: round(float(one), 3) for name, one in zip(COLUMNS, values, strict=True)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Choosing people: adults by both readers of age, facing the camera, even over perceived gender, group and age band."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from portrayal.vision.generator.readings import COLUMNS, GROUPS
+
+BANDS = ((30, 40), (40, 50), (50, 90))  # years, by the mean of the age reader and the readers' own
+YOUNGEST, YOUNGEST_AGAIN = 27, 31  # a little above what every step must reach
+SURE = np.log(0.45)  # the least probability of a group
+
+
+def years(readings: np.ndarray, name: str) -> np.ndarray:
+    """Return a reading of age in years."""
+    return readings[:, COLUMNS.index(name)] * 15 + 40
+
+
+def choose(readings: np.ndarray, age_read: np.ndarray, each: int) -> np.ndarray:
+    """Return who is taken (indices): up to `each` of every gender, group and age band, the plainest first."""
+    able = suitable(readings, age_read)
+    gender = readings[:, COLUMNS.index("gender")] > 0
+    band = (age_read + (years(readings, "age") + years(readings, "age again")) / 2) / 2
+    found: list[int] = []
+    for group in GROUPS:
+        sure = readings[:, COLUMNS.index(group)] > SURE
+        for masculine in (False, True):
+            for low, high in BANDS:
+                cell = np.flatnonzero(able & sure & (gender == masculine) & (band >= low) & (band < high))
+                found += cell[np.argsort(_plainness(readings)[cell], kind="stable")][:each].tolist()
+    return np.array(found, dtype=int)
+
+
+def suitable(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
+    """Say who is an adult by every reading, faces the camera and wears no glasses."""
+    adult = (age_read >= YOUNGEST) & (
+        np.minimum(years(readings, "age"), years(readings, "age again")) >= YOUNGEST_AGAIN
+    )
+    return adult & (np.abs(_score(readings, "yaw")) < 1.3) & (_score(readings, "glasses") < 0.3)
+
+
+def _plainness(readings: np.ndarray) -> np.ndarray:
+    """Small for a face seen from the front with a mouth like most."""
+    return sum(
+        (_score(readings, name) ** 2 for name in ("yaw", "pitch", "mouth open")),
+        start=np.zeros(len(readings)),
+    )
+
+
+def _score(readings: np.ndarray, name: str) -> np.ndarray:
+    values = readings[:, COLUMNS.index(name)]
+    return (values - np.median(values)) / values.std()
