@@ -101,7 +101,7 @@ def test_the_parser_reads_the_phantoms_captions() -> None:
                 wrong[kind] += set(getattr(expected, kind)) != set(getattr(parsed, kind))
     assert wrong["objects"] == wrong["attributes"] == 0
     # One wording of four says "wearing" for "in", and what is in the place is then read as what was said last.
-    assert wrong["relations"] < 0.4 * total
+    assert wrong["relations"] < 0.25 * total  # 45 of 192
 
 
 def test_a_scene_comes_back_from_its_content() -> None:

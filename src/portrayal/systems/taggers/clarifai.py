@@ -24,7 +24,7 @@ def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Requ
     path = f"/v2/users/{parameters['user']}/apps/{parameters['app']}/models/{parameters['model']}/outputs"
     body: dict[str, Any] = {"inputs": [{"data": {"image": {"base64": picture.base64}}}]}
     if (least := parameters.get("least_confidence")) is not None:
-        # docs.clarifai.com, "Prediction Parameters"; nested as in the tests of its own gRPC client (min_value=0.98).
+        # docs.clarifai.com, "Prediction Parameters"; nested as in published tests of a gRPC client (min_value=0.98).
         body["model"] = {"output_info": {"output_config": {"min_value": least}}}
     headers = {"Authorization": f"Key {environment('CLARIFAI_PAT', 'Clarifai')}"}
     return Request(parameters["endpoint"] + path, more={"json": body, "headers": headers})

@@ -18,7 +18,7 @@ def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Requ
     login = (environment("IMAGGA_KEY", "Imagga"), environment("IMAGGA_SECRET", "Imagga"))
     remember(":".join(login))  # HTTP sends the two as one word
     files = {"image": ("image", picture.data, picture.media)}
-    # A query parameter of /v2/tags, 0 to 100 as its confidences: docs.imagga.com; published clients ask `?threshold=30`.
+    # A query parameter of /v2/tags, 0 to 100 as its confidences: so published clients ask (`?threshold=30`).
     least = parameters.get("least_confidence")
     asked = {} if least is None else {"params": {"threshold": least}}
     return Request(f"{parameters['endpoint']}/v2/tags", more={"files": files, "auth": login, **asked})
