@@ -9,7 +9,9 @@ import pytest
 
 import portrayal
 from portrayal.errors import PortrayalError
-from portrayal.runs.hypotheses import LATE
+from portrayal.record.ledger import Ledger
+from portrayal.runs.hypotheses import FACT, LATE, note_hypotheses
+from portrayal.runs.study import Hypothesis
 
 BARE = """
 name = "named"
@@ -51,3 +53,18 @@ def test_a_hypothesis_about_nothing_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "late.toml").write_text("hypotheses_late = true\n" + BARE)
     with pytest.raises(PortrayalError, match="unknown key 'hypotheses_late'"):
         portrayal.read_study(tmp_path / "late.toml")
+
+
+def test_hypotheses_written_once_answers_were_put_back_are_late(tmp_path: Path) -> None:
+    """Asked, then put back to planned to be asked again: what is declared now was not declared before the first answer."""
+    run = portrayal.audit(portrayal.example_study(), tmp_path / "run", quiet=True)
+    with Ledger(run.folder / "ledger.sqlite") as ledger:
+        before = ledger.fact(FACT)
+        ledger.ask_system_again("simulated", ("done",))
+        assert set(ledger.states().values()) == {"planned"}
+        data = {"name": "late", "where": {"measure": "eat"}}
+        study = portrayal.read_study(portrayal.example_study()).model_copy(
+            update={"hypotheses": [Hypothesis(**data)]}
+        )
+        note_hypotheses(ledger, study)
+        assert ledger.fact(FACT) == before

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats import which_pictures
+from portrayal.stats import people_permutation, which_pictures
 from portrayal.stats.groups import anova
 from portrayal.stats.label_permutation import permute_labels
 from portrayal.stats.level_test import level_test
@@ -168,3 +168,10 @@ def test_flipped_whole_steps_by_all_patterns():
     steps = np.array([3.0, -1.0, 2.0, 2.0, 1.0])
     sums = np.array([np.dot(signs, steps) for signs in product((-1, 1), repeat=5)])
     assert sign_flip(steps).p == np.mean(sums >= 7)  # 3 - 1 + 2 + 2 + 1
+
+
+@pytest.mark.parametrize(("people", "found", "side"), [(8, 3, 4), (60, 20, 31), (12_000, 4_000, 6_100)])
+def test_chances_are_those_of_scipy(people: int, found: int, side: int) -> None:
+    counts = people_permutation._possible(people, found, side)
+    ours = people_permutation._chances(counts, people, found, side)
+    np.testing.assert_allclose(ours, stats.hypergeom.pmf(counts, people, found, side), rtol=1e-8, atol=1e-300)

@@ -267,6 +267,11 @@ class Ledger:
         """Return the state of every question ever asked of this run, by key."""
         return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
 
+    def was_asked(self) -> bool:
+        """Whether anything was ever asked, though it may have been put back to be asked again."""
+        asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
+        return bool(self._connection.execute(asked).fetchone()[0])
+
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, in the order in which they were first planned."""
         sha256 = "sha256" if has_hashes(self._connection) else "''"

@@ -26,7 +26,7 @@ LATE = (
 
 def note_hypotheses(ledger: Ledger, study: Study) -> None:
     """Note the hypotheses and the time, before anything is asked; once something was, what was noted stays."""
-    if set(ledger.states().values()) <= {"planned"}:
+    if not ledger.was_asked():
         told = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
         ledger.put_fact(FACT, {"sha256": _hash(study), "declared": told})
 

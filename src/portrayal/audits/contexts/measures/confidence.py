@@ -63,11 +63,13 @@ def at_thresholds(
         measure: frozenset(rows["place"])
         for (measure,), rows in wanted.group_by("measure", maintain_order=True)
     }
-    again = [
-        _again(wanted, measured(confident(mine, least), places), least)
-        for least in thresholds
-        if wanted.height
-    ]
+    again = []
+    for least in thresholds if wanted.height else ():
+        surer = confident(mine, least)
+        same = (
+            surer["tag"].null_count() == mine["tag"].null_count()
+        )  # no tag is dropped: nothing to measure anew
+        again.append(_again(wanted, found if same else measured(surer, places), least))
     return pl.concat(again) if again else found.clear()
 
 

@@ -144,7 +144,7 @@ def _overall(
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     value = float(np.mean([share.value for share in groups]))
     influence = np.mean([share.influence for share in groups], axis=0)
@@ -152,5 +152,5 @@ def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     if error < 1e-12 or people < 2:
         low, high = np.mean([(share.low, share.high) for share in groups], axis=0).tolist()
         return Estimate(value, low, high)
-    half = stats.t.ppf(0.975, people - 1) * error
+    half = float(stdtrit(people - 1, 0.975)) * error
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0))
