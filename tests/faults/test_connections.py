@@ -187,7 +187,16 @@ def test_a_server_that_closes_after_each_answer_loses_nothing(told: bool, pause:
 
     contents = [f"q{number}" for number in range(40 if not pause else 4)]
     with server(once) as port:
-        assert ask(opened(port), *contents, pause=pause) == [said(content) for content in contents]
+        answers = ask(opened(port), *contents, pause=pause)
+    expected = [said(content) for content in contents]
+    if told or pause:
+        assert answers == expected
+        return
+    # Untold and at once, a question may arrive before the server closes: the reset that follows proves nothing, so it is unknown.
+    assert answers[0] == expected[0]
+    assert all(
+        isinstance(one, OutcomeUnknown) or one == right for one, right in zip(answers, expected, strict=True)
+    )
 
 
 def test_two_requests_at_once_get_a_connection_each() -> None:

@@ -14,6 +14,7 @@ from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.report import of_runs
 from portrayal.runs.lock import locked
 from portrayal.runs.run import Run
 
@@ -88,7 +89,7 @@ def test_the_run_is_held_until_the_report_is_written(tmp_path: Path, monkeypatch
             pass
         return folder / "report.html"
 
-    monkeypatch.setattr(flow, "_report", second_process)
+    monkeypatch.setattr(of_runs, "report_of", second_process)
     assert flow.audit(write_study(tmp_path), folder, quiet=True).report == folder / "report.html"
 
 

@@ -17,7 +17,9 @@ from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import starting_groups, with_starts
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
+from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import get_audit
+from portrayal.runs.run import existing_run
 from portrayal.runs.study_file import read_study
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
@@ -79,7 +81,7 @@ def test_the_report_has_curves_strips_tables_and_findings(run: Path):
     assert "no manipulation check was done here" in page
     charts = {path.stem for path in (run / "charts").glob("*.png")}
     assert any("sensitivity" in name for name in charts) and any("strip" in name for name in charts)
-    measured = flow.read_measured(flow.existing_run(run))
+    measured = read_measured(existing_run(run))
     findings = get_audit("counterfactuals").findings(measured, CounterfactualsSettings())
     assert any("phantom gives" in finding.sentence for finding in findings)
     assert all(measured.results.row(finding.row, named=True)["value"] is not None for finding in findings)
@@ -104,7 +106,7 @@ def two_systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
-    measured = flow.read_measured(flow.existing_run(two_systems))
+    measured = read_measured(existing_run(two_systems))
     slopes = measured.results.filter(pl.col("measure").is_in(["slope", "raw_slope"]))
     key = ["system", "attribute", "label"]
     ours = with_decisions(measured.tables["labels"], measured.results).select(*key, "p_adjusted").sort(key)
@@ -119,7 +121,7 @@ def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
 
 
 def test_every_end_of_an_axis_has_a_table_of_its_own(two_systems: Path):
-    measured = flow.read_measured(flow.existing_run(two_systems))
+    measured = read_measured(existing_run(two_systems))
     names = [table.name for table in report_tables(measured, CounterfactualsSettings())]
     assert len(set(names)) == len(names)
     assert {"gender_feminine", "gender_masculine", "race_White", "race_Black"} <= set(names)
@@ -154,7 +156,7 @@ def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Pat
     rows.select("file", "picture", "attribute", "value", "age").write_csv(tmp_path / "series" / "series.csv")
     (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
-    measured = flow.read_measured(flow.existing_run(tmp_path / "run"))
+    measured = read_measured(existing_run(tmp_path / "run"))
     assert measured.tables["left_out"].rows() == [("person3", "labelled under 20", True)]
     assert "1 picture(s) were left out: labelled under 20." in measured.warnings
     assert "person3" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
