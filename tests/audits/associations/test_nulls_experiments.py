@@ -32,6 +32,6 @@ def test_null_audits_print_no_finding_over_all_shapes(found: dict[str, int]) -> 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if "large" in shape])
 def test_a_few_of_the_large_shape(shape: str) -> None:
-    (cell,) = null_audits("experiments", 12, 0, audit_evidence, [shape])
-    assert cell["audits"] == 3
-    assert cell["found"] <= 2  # all three in 1 case of 6,000, where 5.5% print a finding
+    (cell,) = null_audits("experiments", AUDITS, 0, audit_evidence, [shape])
+    assert cell["audits"] == AUDITS // 4
+    assert cell["found"] <= 4  # more in 1 case of 9,900, where 5.5% print a finding
