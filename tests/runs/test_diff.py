@@ -187,3 +187,9 @@ def test_versions_that_changed_are_named() -> None:
     assert versions_changed(one, other) == [
         "the study file is another", "s: version answered v1, then v1, v2", "numpy 2.0, then 2.1",
     ]  # fmt: skip
+
+
+def test_a_run_is_no_second_wave_of_itself(tmp_path: Path) -> None:
+    portrayal.audit(portrayal.example_study(), tmp_path / "run", quiet=True)
+    with pytest.raises(PortrayalError, match="a run was given twice"):
+        portrayal.diff([tmp_path / "run", tmp_path / "other" / ".." / "run"], tmp_path / "out")

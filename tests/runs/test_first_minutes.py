@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +216,12 @@ def test_a_plan_runs_no_code_of_the_study(use: str, tmp_path: Path, capsys) -> N
     code, out, err = command(capsys, "plan", study)
     assert (code, err) == (0, "")
     assert "in all 32 calls" in out
+
+
+def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr(import_module("portrayal.cli.app"), "MOST_SAID", 0)
+    code, out, err = command(capsys, "audit", portrayal.example_study(), "--out", tmp_path / "run", "-q")
+    assert (code, out.strip()) == (0, str(tmp_path / "run" / "report.html"))
+    assert err == "and 1 more in the report\n"

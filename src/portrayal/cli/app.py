@@ -39,6 +39,7 @@ app = typer.Typer(
 
 UNANSWERED = 1  # the exit code where a system gave no usable answer
 GATE_BROKEN = 3
+MOST_SAID = 12  # sentences at the end of an audit; the report has them all
 STOPPED = "stopped; run the same command again to go on"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
@@ -73,8 +74,10 @@ def resumable() -> Iterator[None]:
 
 def finish(run: portrayal.Run) -> None:
     """Say the findings, print where the report is, and what to do about systems that answered nothing."""
-    for one in run.findings:
-        say([f"{one['decision']}: {one['sentence']}"])
+    said = run.findings  # what was found comes first
+    say(f"{one['decision']}: {one['sentence']}" for one in said[:MOST_SAID])
+    if len(said) > MOST_SAID:
+        say([f"and {len(said) - MOST_SAID} more in the report"])
     answer(run.report)
     exit_if_unanswered(run.folder)
 

@@ -52,7 +52,7 @@ def read_study(path: Path | str) -> Study:
         refuse_commented_keys(path.read_text(encoding="utf-8"), data)
     except FileNotFoundError:
         raise PortrayalError(
-            f"no study file at {path}. Write one (docs/associations.md shows how) or check the path."
+            f"no study file at {path}. Check the path, or write one: portrayal new AUDIT"
         ) from None
     except IsADirectoryError:
         raise PortrayalError(f"{path} is a folder. Expected a study file in TOML.") from None

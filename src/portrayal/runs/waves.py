@@ -38,12 +38,14 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     Raises
     ------
     PortrayalError
-        When there are fewer than two, or they share no audit, system or stimulus.
+        When there are fewer than two, one is given twice, or they share no audit, system or stimulus.
     """
     if len(folders) < 2:
         raise PortrayalError(
             f"{len(folders)} run was given. Expected two or more waves of one study, the earliest first."
         )
+    if len({Path(folder).resolve() for folder in folders}) < len(folders):
+        raise PortrayalError("a run was given twice. Expected waves recorded into folders of their own.")
     raw = [_read(folder) for folder in folders]
     names = _names([Path(folder) for folder in folders])
     shared = _shared(raw)

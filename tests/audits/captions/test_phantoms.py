@@ -91,17 +91,23 @@ def test_a_captioner_that_never_names_a_gender_makes_no_error_and_is_all_neutral
 def test_the_parser_reads_the_phantoms_captions() -> None:
     wrong = {"objects": 0, "attributes": 0, "relations": 0}
     total = 0
+    wearing = next(place for place, (named, _) in enumerate(WORDINGS) if "wearing" in named)
     for name, phantom in PHANTOMS.items():
         scenes = make_scenes(12, 0, phantom.world)
         said = [phantom.system(scene, 0.5, draws(name, scene.image)) for scene in scenes]
         written = [text(words, place % len(WORDINGS)) for place, words in enumerate(said)]
-        for expected, parsed in zip(map(graph, said), parse(written), strict=True):
-            total += 1
-            for kind in wrong:
-                wrong[kind] += set(getattr(expected, kind)) != set(getattr(parsed, kind))
+        for place, (expected, parsed) in enumerate(zip(map(graph, said), parse(written), strict=True)):
+            differ = {kind: set(getattr(expected, kind)) ^ set(getattr(parsed, kind)) for kind in wrong}
+            if place % len(WORDINGS) == wearing:
+                # It says "wear" for "in", and names the place last, of whatever stands before: nothing else may differ.
+                ends = {end for _, _, end in differ.pop("relations")}
+                assert ends <= {said[place].worn, said[place].place}, written[place]
+            else:
+                total += 1
+            for kind, apart in differ.items():
+                wrong[kind] += bool(apart)
     assert wrong["objects"] == wrong["attributes"] == 0
-    # One wording of four says "wearing" for "in", and what is in the place is then read as what was said last.
-    assert wrong["relations"] < 0.25 * total  # 45 of 192
+    assert wrong["relations"] < 0.1 * total  # the parser may hang what is beside on the place
 
 
 def test_a_scene_comes_back_from_its_content() -> None:
