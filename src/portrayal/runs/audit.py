@@ -26,11 +26,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top."""
+    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top, remarks for the section."""
 
     results: pl.DataFrame
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
+    warnings: Sequence[str] = ()  # checks that failed: what the reader must know before all else
     reviews: pl.DataFrame | None = None  # cases for people to judge
     # PNGs that charts show: a contact sheet, a strip.
     pictures: Mapping[str, bytes] = field(default_factory=dict)
@@ -39,6 +39,9 @@ class Measured:
     differences: pl.DataFrame | None = None
     # Systems as readers see them, where that is not their name: a phantom is said to be simulated.
     shown_names: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[
+        str
+    ] = ()  # smaller things, said in the section alone: a word without a vector, a picture left out
 
     def shown(self, system: str) -> str:
         """Return a system's name as sentences and charts say it."""

@@ -12,6 +12,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.report.answers import answers_of, factors_of, labels_of
 from portrayal.report.measured_run import find
 from portrayal.report.systems import shown_names
 from portrayal.runs.audit import Audit, Finding, Measured
@@ -24,7 +25,6 @@ from portrayal.runs.registry import get_audit
 from portrayal.runs.reviews import reviews_of
 from portrayal.runs.run import Run, existing_run
 from portrayal.tables import check_responses, check_stimuli
-from portrayal.viewer.answers import answers_of, factors_of, labels_of
 from portrayal.viewer.pictures import picture_key
 
 Stamp = tuple[int, ...]

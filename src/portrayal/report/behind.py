@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from portrayal.report.answers import Chosen
 from portrayal.report.words import plain
 from portrayal.tables import RESULTS
-from portrayal.viewer.answers import Chosen
 
 # Columns that say how a row was made, not of which answers.
 NOT_STIMULI = frozenset(RESULTS) - {"group", "versus"} | {"status", "sided", "bound", "confidence"}
