@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 # Hues of Okabe and Ito (2008), the light ones darkened until they reach 3:1 against white.
-PALETTE = ("#0072b2", "#d55e00", "#008f68", "#b5599a", "#a87900", "#3a8fd0", "#7d7d7d")
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "stroke")
+PALETTE = ("#0072b2", "#d55e00", "#008f68", "#b5599a", "#a87900", "#3a8fd0")
+GREYS = ("#6b7480", "#8b939c", "#3f4852")  # of simulated systems alone
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4))
 INK = "#1d2733"
 MUTED = "#5b6673"
 GRID = "#e3e7ec"
@@ -25,7 +27,9 @@ DARK: Mapping[str, str] = {
     "#b5599a": "#d888c1",
     "#a87900": "#d0a53a",
     "#3a8fd0": "#8cc3ee",
-    "#7d7d7d": "#a9a9a9",
+    "#6b7480": "#9aa4b0",
+    "#8b939c": "#757d87",
+    "#3f4852": "#c3cad2",
 }
 # Liberation Sans is measured in place of both: their widths are equal, so that no label runs out of its box.
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"

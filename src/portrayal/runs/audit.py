@@ -50,13 +50,19 @@ class Measured:
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows."""
+    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows.
+
+    A report shows pictures first, then the main chart; all others are folded.
+    """
 
     name: str  # the file's stem, unique in the audit
     title: str
     text: str
     chart: Any = None  # an altair chart
     png: bytes | None = None
+    of: Sequence[str] = ()  # the measures and tables it is drawn from, which a reader can open from it
+    main: bool = False  # the one to show where there is room for one; without any, the first
+    system: str = ""  # the only one it is about: its figure is grey where that is simulated
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,8 @@ class Audit:
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
+    # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
+    documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
 
 
 def no_groups() -> pl.DataFrame:

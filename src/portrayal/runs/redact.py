@@ -66,7 +66,7 @@ def redact_run(run: Run, target: Run) -> None:
     write_measured(target, kept)
 
 
-def _lines(lines: Sequence[str], answers: Sequence[str]) -> list[str]:
+def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
     """Take the answers out of lines of text."""
     return _without(pl.DataFrame({"line": list(lines)}, {"line": pl.String}), answers)["line"].to_list()
 
