@@ -19,6 +19,7 @@ from portrayal.report.croissant import croissant
 from portrayal.report.drawing import Drawing, svg_to_png
 from portrayal.report.evidence import Traced, answers_table, trace
 from portrayal.report.page import render_drawn, row_pages
+from portrayal.report.provenance import last_day
 from portrayal.report.section import STATES, Section, draw_all, table_files
 from portrayal.report.summary import summary
 from portrayal.report.views import drawn_tables
@@ -46,6 +47,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
         for name, table in all_tables(*one).items()
     }
     results = all_results(sections)
+    manifests = [section.manifest for section in sections]
     _make_way(folder, drawings, tables, traces)
     write_parquet(results, folder / "results.parquet")
     write_csv(results, folder / "results.csv")
@@ -58,7 +60,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
     for traced in traces:
         write_rows(folder / "rows", traced)
     write_text(folder / "summary.md", summary(sections, title))
-    write_text(folder / "croissant.json", json.dumps(croissant(folder, title, results, tables), indent=1))
+    write_text(folder / "croissant.json", json.dumps(croissant(folder, title, results, tables, last_day(manifests)), indent=1))
     write_text(folder / "report.html", render_drawn(sections, title, drawings, traces))
     return folder / "report.html"
 
