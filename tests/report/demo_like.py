@@ -76,7 +76,9 @@ def _answering(responses: pl.DataFrame) -> list[dict[str, Any]]:
 
 def _states(responses: pl.DataFrame) -> pl.DataFrame:
     asked = responses.unique(["system", "stimulus", "repeat"], maintain_order=True)
-    counted = asked.with_columns(state=pl.col("status").replace(STATE_OF)).group_by("system", maintain_order=True)
+    counted = asked.with_columns(state=pl.col("status").replace(STATE_OF)).group_by(
+        "system", maintain_order=True
+    )
     return counted.agg(*((pl.col("state") == state).sum().alias(state) for state in STATES))
 
 

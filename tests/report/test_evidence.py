@@ -14,7 +14,15 @@ from portrayal.tables import results
 from report.factory import NASTY, make_section
 from report.reader import read
 
-ROW = {"audit": "contexts", "measure": "share", "value": 0.1, "low": 0.0, "high": 0.2, "n": 5, "unit": "share"}
+ROW = {
+    "audit": "contexts",
+    "measure": "share",
+    "value": 0.1,
+    "low": 0.0,
+    "high": 0.2,
+    "n": 5,
+    "unit": "share",
+}
 
 
 def section_with_answers(size: int = 240):
@@ -92,7 +100,9 @@ def test_a_run_that_keeps_no_answers_has_rows_and_no_dead_link(tmp_path):
     section = replace(section_with_answers(), answers=None)
     write_report(tmp_path, [section], "t")
     assert [path.name for path in (tmp_path / "rows").iterdir()] == ["contexts.html"]
-    assert "answers" not in (tmp_path / "rows" / "contexts.html").read_text().partition("<body>")[2].replace("the answers behind", "")
+    assert "answers" not in (tmp_path / "rows" / "contexts.html").read_text().partition("<body>")[2].replace(
+        "the answers behind", ""
+    )
 
 
 def test_pictures_are_named_and_never_shown_beside_answers():

@@ -21,7 +21,11 @@ SEEN = {
     "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
 }  # fmt: skip
-TO_XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]]
+TO_XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.072175],
+    [0.0193339, 0.119192, 0.9503041],
+]
 
 
 def linear(color: str) -> np.ndarray:
@@ -96,7 +100,13 @@ def worn(spec, channel: str) -> dict[str, set]:
 
 def test_a_system_looks_alike_in_charts_with_others_alone_and_in_another_order():
     rows = pl.DataFrame(
-        {"system": ["A", "B", "phantom"], "group": ["x", "x", "x"], "value": [0.1, 0.2, 0.3], "low": 0.0, "high": 0.5}
+        {
+            "system": ["A", "B", "phantom"],
+            "group": ["x", "x", "x"],
+            "value": [0.1, 0.2, 0.3],
+            "low": 0.0,
+            "high": 0.5,
+        }
     )
     looks = looks_of([("A", False), ("B", False), ("phantom", True)])
     drawn = [
@@ -113,7 +123,9 @@ def test_a_system_looks_alike_in_charts_with_others_alone_and_in_another_order()
 
 
 def test_names_that_are_no_systems_keep_their_colours():
-    rows = pl.DataFrame({"ruler": ["glove", "A"], "group": ["x", "x"], "value": [0.1, 0.2], "low": 0.0, "high": 0.5})
+    rows = pl.DataFrame(
+        {"ruler": ["glove", "A"], "group": ["x", "x"], "value": [0.1, 0.2], "low": 0.0, "high": 0.5}
+    )
     plain = _spec(charts.forest(rows, color="ruler"))
     assert worn(dressed(plain, looks_of([("Z", False)])), "color") == worn(plain, "color")
 

@@ -40,9 +40,15 @@ def test_croissant_describes_every_table_with_its_hash_and_columns(tmp_path):
     told = json.loads((tmp_path / "croissant.json").read_text())
     # What the specification of Croissant 1.0 asks of a dataset.
     assert told["@type"] == "sc:Dataset" and told["conformsTo"] == "http://mlcommons.org/croissant/1.0"
-    assert all(told[name] for name in ("@context", "name", "description", "license", "url", "creator", "datePublished"))
+    assert all(
+        told[name]
+        for name in ("@context", "name", "description", "license", "url", "creator", "datePublished")
+    )
     files = {one["@id"]: one for one in told["distribution"]}
-    assert set(files) == {"results.csv", *(f"tables/{path.name}" for path in (tmp_path / "tables").glob("*.csv"))}
+    assert set(files) == {
+        "results.csv",
+        *(f"tables/{path.name}" for path in (tmp_path / "tables").glob("*.csv")),
+    }
     for name, one in files.items():
         assert one["@type"] == "cr:FileObject" and one["encodingFormat"] == "text/csv"
         assert one["sha256"] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
@@ -50,6 +56,7 @@ def test_croissant_describes_every_table_with_its_hash_and_columns(tmp_path):
         named = [field["source"]["extract"]["column"] for field in records["field"]]
         (file,) = {field["source"]["fileObject"]["@id"] for field in records["field"]}
         assert named == pl.read_csv(tmp_path / file, infer_schema=False).columns
+    assert not any(" " in field["@id"] for records in told["recordSet"] for field in records["field"])
     kinds = {field["name"]: field["dataType"] for field in told["recordSet"][0]["field"]}
     assert (kinds["value"], kinds["n"], kinds["system"]) == ("sc:Float", "sc:Integer", "sc:Text")
     assert told["datePublished"] == "2026-01-05"  # the last day on which answers were recorded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,29 +11,26 @@ from typing import Any
 import polars as pl
 
 import portrayal
+from portrayal.report.words import unique
 
 SPECIFICATION = "http://mlcommons.org/croissant/1.0"
+# The context as the specification prints it, in whole: readers compare it.
 PLAIN = (
-    "column",
-    "extract",
-    "field",
-    "fileObject",
-    "recordSet",
-    "source",
-    "key",
-    "fileSet",
-    "includes",
-    "transform",
-    "format",
-)
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes",
+    "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace",
+    "samplingRate", "separator", "source", "subField", "transform",
+)  # fmt: skip
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "dct": "http://purl.org/dc/terms/",
     "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     **{name: f"cr:{name}" for name in PLAIN},
 }
 DESCRIPTION = (
@@ -70,6 +68,7 @@ def croissant(
         "description": DESCRIPTION,
         "license": LICENSE,
         "url": "report.html",
+        "citeAs": f"{title}. Made with Portrayal {portrayal.__version__}.",
         "version": portrayal.__version__,
         "creator": {"@type": "sc:Organization", "name": "the authors of the study"},
         **({"datePublished": published} if published else {}),
@@ -88,15 +87,18 @@ def _file(folder: Path, name: str) -> dict[str, Any]:
 def _records(name: str, table: pl.DataFrame) -> dict[str, Any]:
     """Return the columns of a file as a record set."""
     stem = name.removesuffix(".csv")
-    fields = [_field(name, stem, column, kind) for column, kind in table.schema.items()]
+    ids = unique(
+        [re.sub(r"[^A-Za-z0-9_.-]+", "_", column) for column in table.columns]
+    )  # an id holds no space
+    fields = [_field(name, f"{stem}/{own}", *one) for own, one in zip(ids, table.schema.items(), strict=True)]
     return {"@type": "cr:RecordSet", "@id": stem, "name": stem, "field": fields}
 
 
-def _field(name: str, stem: str, column: str, kind: pl.DataType) -> dict[str, Any]:
+def _field(name: str, own: str, column: str, kind: pl.DataType) -> dict[str, Any]:
     source = {"fileObject": {"@id": name}, "extract": {"column": column}}
     about = {
         "@type": "cr:Field",
-        "@id": f"{stem}/{column}",
+        "@id": own,
         "name": column,
         "description": column.replace("_", " "),
     }

@@ -93,7 +93,8 @@ def tidied(svg: str, label: str) -> str:
         for child in list(parent):
             if child.tag.rpartition("}")[2] in _DROPPED:
                 parent.remove(child)
-        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value)]:
+        # The figure carries one label: roles of its parts without words of their own would only be noise.
+        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value) or _spoken(key)]:
             del parent.attrib[key]
     # The renderer counts its ids over all drawings of the process: the same chart must give the same text.
     ids = [element.get("id", "") for element in root.iter() if element.get("id")]
@@ -125,6 +126,10 @@ def _rename(root: ElementTree.Element, names: Mapping[str, str]) -> None:
                 element.set(
                     key, _REFERENCE.sub(lambda match: f"url(#{names.get(match[2], match[2])})", value)
                 )
+
+
+def _spoken(key: str) -> bool:
+    return key == "role" or key.startswith("aria-")
 
 
 def _unsafe(key: str, value: str) -> bool:

@@ -60,7 +60,10 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
     for traced in traces:
         write_rows(folder / "rows", traced)
     write_text(folder / "summary.md", summary(sections, title))
-    write_text(folder / "croissant.json", json.dumps(croissant(folder, title, results, tables, last_day(manifests)), indent=1))
+    write_text(
+        folder / "croissant.json",
+        json.dumps(croissant(folder, title, results, tables, last_day(manifests)), indent=1),
+    )
     write_text(folder / "report.html", render_drawn(sections, title, drawings, traces))
     return folder / "report.html"
 

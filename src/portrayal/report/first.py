@@ -18,10 +18,7 @@ from portrayal.runs.silence import ANSWERED
 from portrayal.stats.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
 
 Said = Mapping[str, Any]
-SURE = (
-    "Found means: the test was declared, its adjusted p is under .05, its interval is clear of the value that would show no"
-    " harm, and no check of the instrument failed."
-)
+SURE = "Found means declared, adjusted p under .05, an interval clear of no harm, and no failed check."
 PLANTED = "their answers were planted to show the instrument at work and say nothing about any real system"
 
 
