@@ -52,6 +52,7 @@ def strip(maps: dict[str, np.ndarray], side: int = 180, columns: int = 6) -> byt
     """Return one PNG of several maps, row by row, each over its own silhouette with its name above."""
     from PIL import Image, ImageDraw
 
+    columns = min(columns, len(maps))
     rows = -(-len(maps) // columns)
     sheet = Image.new("RGB", (columns * (side + 8) - 8, rows * (side + 8) - 8), "white")
     for place, (name, heat) in enumerate(maps.items()):
