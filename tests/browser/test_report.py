@@ -73,7 +73,8 @@ def test_every_audit_has_its_section_and_its_charts(browser, report):
     with Visit(browser, report) as visit:
         for stem in STEMS:
             assert visit.page.locator(f"section#{stem}").is_visible()
-            assert visit.page.locator(f"section#{stem} figure svg").count() == 2
+            assert visit.page.locator(f"section#{stem} figure").count() == 2
+            assert visit.page.locator(f"section#{stem} figure.main svg:visible").count() == 1
 
 
 def test_unfinished_work_is_seen_without_scrolling(browser, report):
@@ -111,8 +112,11 @@ OVERLAPS = """() => {
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_no_cell_of_the_results_runs_into_another(browser, report, width):
-    with Visit(browser, report, width=width) as visit:
-        assert visit.page.evaluate(OVERLAPS) == []
+    for path in (report, report.parent / "rows" / "contexts.html", report.parent / "rows" / "search.html"):
+        with Visit(browser, path, width=width) as visit:
+            visit.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert visit.page.locator("table.results tbody tr").first.is_visible()
+            assert visit.page.evaluate(OVERLAPS) == []
 
 
 def test_a_finding_leads_to_its_row_even_when_folded_away(browser, report):

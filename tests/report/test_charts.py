@@ -330,4 +330,4 @@ def test_the_first_colours_stay_apart_for_colour_blind_readers(deficiency):
 
 
 def test_there_is_a_shape_for_every_colour():
-    assert len(SHAPES) == len(PALETTE) == len(set(SHAPES))
+    assert len(SHAPES) == len(set(SHAPES)) >= len(PALETTE)

@@ -52,14 +52,18 @@ def test_every_file_is_there(folder):
         "results.json",
         "results.csv",
         "results.parquet",
+        "summary.md",
+        "croissant.json",
         "charts",
         "tables",
+        "rows",
     }
     charts = {path.name for path in (folder / "charts").iterdir()}
     names = [f"{stem}-{name}" for stem in STEMS for name in ("forest", "specification_curve")]
     assert charts == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
     tables = {path.name for path in (folder / "tables").iterdir()}
-    assert tables == {f"{stem}-{name}.csv" for stem in STEMS for name in ("specifications", "missing")}
+    names = [f"{stem}-{name}" for stem in STEMS for name in ("specifications", "missing")]
+    assert tables == {f"{name}.{kind}" for name in names for kind in ("csv", "parquet")}
 
 
 def test_the_three_files_hold_the_same_unrounded_numbers(folder, sections):
@@ -133,7 +137,7 @@ def test_charts_and_tables_of_an_earlier_report_are_taken_away(tmp_path):
     (tmp_path / "tables" / "kept.parquet").write_bytes(b"a run's own table")
     write_report(tmp_path, [replace(section, tables=section.tables[:1])], "Twice")
     names = {path.name for path in (tmp_path / "tables").iterdir()}
-    assert names == {"associations-specifications.csv", "kept.parquet"}
+    assert names == {"associations-specifications.csv", "associations-specifications.parquet", "kept.parquet"}
 
 
 def test_a_report_over_several_runs_overwrites_none_of_them(tmp_path):
@@ -164,7 +168,8 @@ def test_names_from_outside_never_leave_the_folder(tmp_path):
     write_report(tmp_path / "in", [section], "t")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     written = {path.name for path in (tmp_path / "in" / "tables").iterdir()}
-    assert written == {"associations-outside_b.csv", "associations-outside_b-2.csv"}
+    stems = ("associations-outside_b", "associations-outside_b-2")
+    assert written == {f"{stem}{end}" for stem in stems for end in (".csv", ".parquet")}
     assert {path.name for path in (tmp_path / "in" / "charts").iterdir()} == {"associations-outside_b.png"}
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.report.page import render
-from portrayal.report.results import OPEN, SHOWN
+from portrayal.report import charts
+from portrayal.report.evidence import trace
+from portrayal.report.page import render, row_pages
 from portrayal.report.systems import shown_names
-from portrayal.report.views import OPEN_MEASURES
+from portrayal.report.views import OPEN_FOUND, SHOWN_ROWS
 from portrayal.runs.audit import Chart, Finding, Measured, ReportTable
-from portrayal.stats.decision import DECISIONS, decide
 from portrayal.tables import results
 from report.factory import NASTY, STEMS, coloured, five_sections, make_section, nasty_section
 from report.reader import read
@@ -40,6 +40,12 @@ def quick(**changes) -> str:
     return render([replace(make_section(with_charts=False), **changes)], "One audit")
 
 
+def rows_page(**changes):
+    """Read the page of all rows of a section without charts, changed."""
+    section = replace(make_section(with_charts=False), **changes)
+    return read(dict(row_pages(trace(section)))[f"{section.anchor}.html"])
+
+
 def test_each_audit_is_a_section_named_by_its_stem(page):
     assert [section.attributes["id"] for section in page.find("section", class_="audit")] == list(STEMS)
 
@@ -49,13 +55,15 @@ def test_a_section_says_all_there_is_to_know(page):
     text = section.text
     headings = [heading.text for heading in section.find("h3")]
     assert headings == [
-        "What was found, and what was not",
+        "Findings",
+        "What it does not show",
+    ]
+    assert [fold.find("summary")[0].text for fold in section.find("details", class_="fold")] == [
         "What was asked",
-        "Charts",
-        "Results",
-        "Further tables",
-        "What these numbers do not say",
-        "Manifest",
+        "1 more chart",
+        "The rows behind the sentences",
+        "2 further tables",
+        "Provenance",
     ]
     assert "Do result lists repeat the gender stereotype in the query?" in text
     assert "720 questions to 3 systems; 708 answered (98%)." in text  # 3 x 240, of which 4 each refused
@@ -99,14 +107,14 @@ def test_numbers_are_rounded_and_intervals_stand_beside_them():
     table = results(
         [{**row, "n_missing": 3, "unit": "d", "decision": "found", "counted": "words"}], facets=()
     )
-    text = read(quick(measured=Measured(table), findings=[])).text
+    text = read(quick(measured=Measured(table), findings=[Finding("It is so.", 0)])).text
     assert "1.50 [1.12, 1.80]" in text
     assert "< .001 .032 found 20 words 3" in text
     assert "1.504321" not in text
 
 
-def test_a_missing_estimate_is_a_dash_and_never_a_zero(page):
-    rows = page.find("section", id="search")[0].find("tr")
+def test_a_missing_estimate_is_a_dash_and_never_a_zero():
+    rows = rows_page().find("tr")
     note = next(row for row in rows if "no usable answer; not counted as zero" in row.text)
     row = rows[rows.index(note) - 1]
     assert row.find("td", class_="value")[0].text == "–"
@@ -127,8 +135,7 @@ def test_what_all_notes_say_is_said_once():
         {**row, "group": "a", "note": "exact (all; 9 splits); 5 of 6 words left; one-sided"},
         {**row, "group": "b", "note": "exact (all; 9 splits); one-sided"},
     ]
-    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
-    block = page.find("div", class_="block")[0]
+    block = rows_page(measured=Measured(results(rows))).find("div", class_="block")[0]
     assert block.text.count("exact (all; 9 splits); one-sided") == 1
     assert [one.text for one in block.find("tr", class_="note")] == ["On the row above: 5 of 6 words left"]
 
@@ -137,8 +144,7 @@ def test_a_long_contrast_stands_below_its_row():
     row = {"audit": "associations", "system": "A", "measure": "eat", "value": 0.1, "n": 5}
     long = "European American names - African American names: pleasant - unpleasant"
     rows = [{**row, "group": "a", "versus": long}, {**row, "group": "b", "versus": "short"}]
-    page = read(quick(measured=Measured(results(rows)), findings=[], tables=[]))
-    block = page.find("div", class_="block")[0]
+    block = rows_page(measured=Measured(results(rows))).find("div", class_="block")[0]
     assert [one.text for one in block.find("th") if one.attributes["scope"] == "row"] == ["a", "b"]
     assert [one.text for one in block.find("span", class_="below")] == [long, "short"]
 
@@ -147,46 +153,46 @@ def test_long_names_of_systems_stand_above_their_rows():
     row = {"audit": "associations", "measure": "eat", "value": 0.1, "n": 5}
     names = ["a simulated system of the first kind", "a simulated system of the second kind"]
     rows = [{**row, "system": name, "group": group} for name in names for group in "abc"]
-    block = read(quick(measured=Measured(results(rows)), findings=[], tables=[])).find("div", class_="block")[
-        0
-    ]
+    block = rows_page(measured=Measured(results(rows))).find("div", class_="block")[0]
     assert [one.text for one in block.find("tr", class_="run")] == names
     assert [one.text for one in block.find("th", scope="row")] == list("abcabc")
     mixed = results(
         sorted(rows, key=lambda one: one["group"])
     )  # names that change from row to row stay in them
-    block = read(quick(measured=Measured(mixed), findings=[], tables=[])).find("div", class_="block")[0]
+    block = rows_page(measured=Measured(mixed)).find("div", class_="block")[0]
     assert block.find("tr", class_="run") == []
 
 
 def test_measures_are_put_into_words_where_the_audit_has_them():
     section = make_section(with_charts=False)
     audit = replace(section.audit, names={"effect_size": "Association test, effect size"})
-    headings = [one.text for one in read(quick(audit=audit)).find("h4") if one.text.lower() not in DECISIONS]
-    assert headings[:2] == ["Association test, effect size in d", "Further measures"]
+    headings = [one.text for one in rows_page(audit=audit).find("h4")]
+    assert headings == ["Association test, effect size in d", "refusal rate in share of questions"]
 
 
-def test_unfinished_work_is_said_before_anything_else(page):
-    body = page.find("body")[0]
-    first = next(child for child in body.children if child.attributes.get("class") != "skip")
-    assert first.attributes["class"] == "banner"
+def test_failed_checks_and_unfinished_work_are_said_before_anything_else(page):
+    header = page.find("header", class_="masthead")[0]
+    first = next(child for child in header.children if child.tag in ("div", "dl"))
+    assert first.attributes["class"] == "alarm"
     # 12 a system and three systems; a sixth of the 12 is unknown.
     assert "36 of 720 questions have no answer yet (30 planned and 6 unknown)." in first.text
     assert "14 of 480 questions failed and count as missing." in first.text
-    assert "The reader saw the gender cue change in only 61% of the faces" in first.text
+    assert first.find("li")[0].text == (
+        "Only the face changes: The reader saw the gender cue change in only 61% of the faces; at least 80% was declared."
+    )  # a failed check is graver than work not done
 
 
 def test_many_warnings_do_not_bury_the_page():
     section = make_section(
         with_charts=False, warnings=tuple(f"Check {number} failed." for number in range(9))
     )
-    banner = read(render([section], "t")).find("div", class_="banner")[0]
+    banner = read(render([section], "t")).find("div", class_="alarm")[0]
     assert banner.find("details")[0].find("summary")[0].text == "6 more warnings"
     assert len(banner.find("li")) == 9
 
 
 def test_finished_work_without_warnings_has_no_banner():
-    assert 'class="banner"' not in quick()
+    assert 'class="alarm"' not in quick()
 
 
 def test_answers_that_cannot_be_read_are_a_state_of_their_own_and_told_in_the_banner():
@@ -243,7 +249,8 @@ def test_the_same_chart_twice_does_not_share_ids():
     page = read(render([one, replace(one, anchor="search-2")], "Two"))
     ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
     assert len(ids) == len(set(ids))
-    assert len([name for name in ids if name.endswith("part-1")]) == 4  # what each drawing calls the same
+    # What each drawing calls the same: two charts a section, and the main one once more for phones.
+    assert len([name for name in ids if name.endswith("part-1")]) == 6
 
 
 def test_text_from_systems_is_escaped_everywhere(nasty):
@@ -266,7 +273,8 @@ def test_the_page_asks_for_nothing_outside(html, nasty):
         for element in page.walk():
             for name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
                 address = element.attributes.get(name, "#")
-                assert address.startswith(("#", "data:", "tables/", "results.")), (element.tag, name, address)
+                beside = ("#", "data:", "tables/", "rows/", "charts/", "results.", "summary.md")
+                assert address.startswith(beside), (element.tag, name, address)
             assert not any(name.startswith("on") for name in element.attributes)
         assert "@import" not in text
         assert not re.search(r"url\((?!#)", text.split("</style>")[0])
@@ -306,49 +314,46 @@ def numbered_rows(page) -> list:
     return [one for one in page.find("tr") if re.search(r"-row-\d+$", one.attributes.get("id", ""))]
 
 
-def test_long_results_are_folded_and_cited_rows_are_kept():
+def test_the_page_has_the_rows_that_sentences_speak_of_and_the_page_beside_it_has_all():
     row = {"audit": "search", "measure": "gsr", "system": "A", "value": 0.1, "low": 0.0, "high": 0.2, "n": 5}
     many = results([{**row, "group": f"query {number}"} for number in range(1000)])
-    html = quick(measured=Measured(many), findings=[Finding("One query stands out.", 900)], tables=[])
-    page = read(html)
-    rows = numbered_rows(page)
-    assert len(rows) == SHOWN + 1
-    assert rows[-1].attributes["id"] == "associations-row-901"
-    assert len(numbered_rows(page.find("details")[0])) == SHOWN + 1 - OPEN
-    assert f"{1000 - SHOWN - 1} further rows in results.csv" in page.text
+    changes = {"measured": Measured(many), "findings": [Finding("One query stands out.", 900)], "tables": []}
+    page = read(quick(**changes))
+    assert [one.attributes["id"] for one in numbered_rows(page)] == ["associations-row-901"]
     assert page.find("a", class_="trace")[0].attributes["href"] == "#associations-row-901"
+    assert page.find("a", href="rows/associations.html")[0].text == "All 1,000 rows"
+    assert len(numbered_rows(rows_page(**changes))) == 1000
 
 
-def test_measures_no_finding_speaks_of_are_folded():
-    page = read(quick())  # the findings speak of effect_size; refusal_rate is the other measure
-    folded = page.find("details", class_="block")
-    assert [one.find("summary")[0].text for one in folded] == ["refusal rate in share of questions · 1 row"]
-    assert len(numbered_rows(page)) == 7
+def test_pictures_come_first_then_the_main_chart_and_the_others_are_folded():
+    section = make_section()
+    forest, curve = section.charts
+    sheet = Chart("sheet", "Faces", "Of nobody.", png=b"x")
+    page = read(quick(charts=[forest, replace(curve, main=True), sheet]))
+    figures = [one.attributes["id"] for one in page.find("section", id="associations")[0].find("figure")]
+    assert figures == ["associations-sheet", "associations-specification_curve", "associations-forest"]
+    folded = [figure for fold in page.find("details", class_="fold") for figure in fold.find("figure")]
+    assert [one.attributes["id"] for one in folded] == ["associations-forest"]
 
 
-def test_the_declared_family_is_never_folded():
-    section = make_section(with_charts=False)
-    page = read(quick(audit=replace(section.audit, family=("refusal_rate",))))
-    assert page.find("details", class_="block") == []
+def test_a_chart_that_shows_nothing_is_not_drawn():
+    section = make_section()
+    forest = section.charts[0]
+    empty = replace(forest, name="empty", chart=charts.forest(section.measured.results.head(0)))
+    page = read(quick(charts=[empty, forest]))
+    assert [one.attributes["id"] for one in page.find("figure")] == ["associations-forest"]
 
 
-def test_of_many_measures_those_in_findings_are_seen_first():
-    row = {"audit": "associations", "system": "A", "value": 0.1, "n": 5}
-    table = decide(results([{**row, "measure": f"measure {number}"} for number in range(20)], facets=()), [])
-    page = read(quick(measured=Measured(table), findings=[Finding("The last one.", 19)], tables=[]))
-    seen = [one.text for one in page.find("section", id="associations")[0].find("h4")]
-    assert seen == ["Not tested", "measure 19", "Further measures"]
-    page = read(quick(measured=Measured(table), findings=[], tables=[]))
-    assert len(page.find("section", id="associations")[0].find("h4")) == OPEN_MEASURES + 1
-
-
-def test_many_charts_are_folded_but_not_the_specification_curve():
-    bar = Chart("bar", "Bar", "Words.", png=b"x")
-    names = ["a", "b", "c", "d", "e", "f", "specification_curve"]
-    page = read(quick(charts=[replace(bar, name=name) for name in names]))
-    folded = page.find("details", class_="more")[0]
-    assert [one.attributes["id"] for one in folded.find("figure")] == ["associations-e", "associations-f"]
-    assert len(page.find("figure")) == 7
+def test_a_figure_opens_the_rows_and_tables_it_is_drawn_from():
+    section = make_section()
+    drawn = replace(section.charts[0], of=("effect_size", "specifications", "nothing of the kind"))
+    figure = read(quick(charts=[drawn])).find("figure")[0]
+    addresses = [link.attributes["href"] for link in figure.find("a")]
+    assert addresses == [
+        "rows/associations.html#associations-effect_size",
+        "tables/associations-specifications.csv",
+    ]
+    assert rows_page().find("div", id="associations-effect_size")
 
 
 def test_a_simulated_system_is_never_taken_for_a_real_one():
@@ -364,21 +369,48 @@ def test_a_simulated_system_is_never_taken_for_a_real_one():
     assert "All systems here are simulated." in read(quick(systems=every)).text
 
 
-def test_sentences_stand_under_their_decisions_and_only_found_ones_on_top():
+def test_sentences_stand_under_their_decisions_and_one_on_the_card():
     section = make_section(with_charts=False)
     decisions = section.measured.results["decision"].to_list()
     said = [Finding(f"A sentence of row {row}.", row) for row in range(len(decisions))]
     page = read(quick(findings=said))
     for name in ("found", "not-found", "not-measurable"):
-        lines = page.find("section", id="associations")[0].find("ul", class_=name)[0].find("li")
+        lists = page.find("section", id="associations")[0].find("ul", class_=name)
+        lines = [line for one in lists for line in one.find("li")]
         assert len(lines) == decisions.count(name.replace("-", " ")) > 0
-    assert len(page.find("article", class_="brief")[0].find("li")) == decisions.count("found")
+    assert len(page.find("ul", class_="found")[0].find("li")) == min(OPEN_FOUND, decisions.count("found"))
+    card = page.find("article", class_="card")[0]
+    assert card.find("p")[0].text == f"found A sentence of row {decisions.index('found')}."
+
+
+def test_the_first_screen_counts_real_and_simulated_systems_apart():
+    section = make_section(with_charts=False)
+    first, second = section.systems
+    page = read(quick(systems=[first, {**second, "use": "phantom:x"}]))
+    short = dict(
+        zip([one.text for one in page.find("dt")], [one.text for one in page.find("dd")], strict=True)
+    )
+    assert short["Of which systems"].startswith(
+        "1 real system (glove-6b-50d), and 1 simulated: their answers were planted"
+    )
+    assert short["What was asked"] == "1 audit: 480 questions, 472 answered (98%)."  # 2 x 240, 4 each refused
+
+
+def test_remarks_stay_in_their_section():
+    section = make_section(with_charts=False)
+    measured = replace(section.measured, remarks=("There is no vector for gladiola.",))
+    page = read(quick(measured=measured))
+    assert "gladiola" not in page.find("header", class_="masthead")[0].text
+    assert "gladiola" in page.find("section", id="associations")[0].text
 
 
 def test_a_long_table_is_cut_with_a_pointer_to_its_file():
     table = ReportTable("cases/..", "Cases", "To read.", pl.DataFrame({"case": range(5000)}))
     page = read(quick(tables=[table]))
-    assert "The first 200 of 5,000 rows; all of them are in tables/associations-cases.csv." in page.text
+    assert (
+        f"The first {SHOWN_ROWS} of 5,000 rows; all of them are in tables/associations-cases.csv."
+        in page.text
+    )
     assert page.find("a", href="tables/associations-cases.csv")
 
 
@@ -398,8 +430,8 @@ def test_a_study_without_correction_says_so():
 
 
 def test_the_title_says_when_and_with_what(page):
-    header = page.find("header", class_="masthead")[0].text
-    assert header.endswith("Answers recorded 2026-01-05; measured with Portrayal 0.1.0.")
+    footer = page.find("footer")[0].text
+    assert "Answers recorded 2026-01-05; measured with Portrayal 0.1.0." in footer
 
 
 def test_an_empty_table_says_none():

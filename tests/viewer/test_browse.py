@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from portrayal.viewer.answers import Chosen, answers_of, factors_of, narrowed, raw_text
-from portrayal.viewer.behind import behind
+from portrayal.report.answers import Chosen, answers_of, factors_of, narrowed, raw_text
+from portrayal.report.behind import behind
 from portrayal.viewer.compare import side_by_side
 from portrayal.viewer.listing import listed
 from viewer.made_runs import SCRIPT

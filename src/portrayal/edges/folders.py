@@ -25,7 +25,7 @@ HOLDS = {
     "pictures": "pictures made for studies",
     "index": "an index of a collection",
 }
-LISTED_IN = ("charts", "tables")
+LISTED_IN = ("charts", "tables", "rows")
 
 
 def claim(folder: Path, what: str) -> None:
@@ -150,7 +150,7 @@ def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a noted name is a plain file in one of the two folders; a mark from somebody else may hold any."""
+    """Whether a noted name is a plain file in one of these folders; a mark from somebody else may hold any."""
     parts = PurePosixPath(name).parts
     return len(parts) == 2 and parts[0] in LISTED_IN and parts[1] not in ("..", ".") and "\x00" not in name
 

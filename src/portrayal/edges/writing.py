@@ -49,7 +49,14 @@ def refuse_linked_folder(folder: Path) -> None:
         raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
 
 
-INSIDE = ("charts", "tables", "inputs", "inputs.part", "runs")  # folders we make inside a run or report
+INSIDE = (
+    "charts",
+    "tables",
+    "rows",
+    "inputs",
+    "inputs.part",
+    "runs",
+)  # folders we make inside a run or report
 
 
 def refuse_strange_file(path: Path) -> None:

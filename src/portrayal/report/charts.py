@@ -6,6 +6,7 @@ altair is imported when the first chart is made. `to_svg` draws what any of thes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -26,7 +27,7 @@ __all__ = [
     "to_svg",
 ]
 
-WIDTH = 600
+WIDTH = 440
 FOUND_COLUMN = "was found"
 
 
@@ -68,17 +69,37 @@ def forest(
         {"label": label, "value": value, "low": low, "high": high, "series": color, "found": FOUND_COLUMN},
     )
     frame, said = enc.capped(frame)
-    base = alt.Chart(frame, width=width, height=enc.steps(frame)).encode(
-        y=enc.labels(), yOffset=enc.offsets(frame), color=enc.colors(frame)
+
+    def part(rows: pl.DataFrame) -> Any:
+        base = _rows(rows, frame, width).encode(color=enc.colors(frame))
+        across = {"type": "quantitative", "title": axis or None, "scale": enc.span(frame, reference)}
+        ends = alt.X(field="low", **across), alt.X2(field="high")
+        rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=2, strokeCap="round").encode(*ends)
+        at = base.encode(alt.X(field="value", **across), shape=enc.shapes(frame))
+        hollow = at.transform_filter("!datum.found").mark_point(
+            filled=False, fill=CARD, size=60, opacity=1, strokeWidth=2
+        )
+        filled = at.transform_filter("datum.found").mark_point(filled=True, size=75, opacity=1)
+        return enc.reference_line(reference, "x") + rule + hollow + filled
+
+    return _saying(_in_sight(frame, part), said)
+
+
+def _rows(rows: pl.DataFrame, frame: pl.DataFrame, width: int) -> Any:
+    """Return the base of a chart of rows: their names down the side, their series apart as in the whole frame."""
+    import altair as alt
+
+    return alt.Chart(rows, width=width, height=enc.steps(frame)).encode(
+        y=enc.labels(), yOffset=enc.offsets(frame)
     )
-    ends = alt.X(field="low", type="quantitative", title=axis or None), alt.X2(field="high")
-    rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=2, strokeCap="round").encode(*ends)
-    at = base.encode(alt.X(field="value", type="quantitative", title=axis or None), shape=enc.shapes(frame))
-    hollow = at.transform_filter("!datum.found").mark_point(
-        filled=False, fill=CARD, size=60, opacity=1, strokeWidth=2
-    )
-    filled = at.transform_filter("datum.found").mark_point(filled=True, size=75, opacity=1)
-    return _saying(enc.reference_line(reference, "x") + rule + hollow + filled, said)
+
+
+def _in_sight(frame: pl.DataFrame, part: Callable[[pl.DataFrame], Any]) -> Any:
+    """Draw a long chart in parts under one another, each with its axis."""
+    import altair as alt
+
+    parts = [part(rows) for rows in enc.in_sight(frame)]
+    return parts[0] if len(parts) == 1 else alt.vconcat(*parts, spacing=14)
 
 
 def _with_found(table: pl.DataFrame) -> pl.DataFrame:
@@ -109,14 +130,16 @@ def bars_with_intervals(
 
     frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
     frame, said = enc.capped(frame)
-    base = alt.Chart(frame, width=width, height=enc.steps(frame)).encode(
-        y=enc.labels(), yOffset=enc.offsets(frame)
-    )
-    across = alt.X(field="value", type="quantitative", title=axis or None)
-    bar = base.mark_bar(opacity=0.85).encode(across, color=enc.colors(frame))
-    ends = alt.X(field="low", type="quantitative"), alt.X2(field="high")
-    rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=1.5, color=INK).encode(*ends)
-    return _saying(bar + rule, said)
+
+    def part(rows: pl.DataFrame) -> Any:
+        base = _rows(rows, frame, width)
+        across = {"type": "quantitative", "title": axis or None, "scale": enc.span(frame, 0.0)}
+        bar = base.mark_bar(opacity=0.85).encode(alt.X(field="value", **across), color=enc.colors(frame))
+        ends = alt.X(field="low", **across), alt.X2(field="high")
+        rule = base.transform_filter(_both_ends()).mark_rule(strokeWidth=1.5, color=INK).encode(*ends)
+        return bar + rule
+
+    return _saying(_in_sight(frame, part), said)
 
 
 def lines_with_band(

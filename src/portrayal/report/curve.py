@@ -25,7 +25,7 @@ def specification_curve(
     supports: str | None = None,
     reference: float = 0.0,
     axis: str = "",
-    width: int = 600,
+    width: int = 440,
 ) -> Any:
     """Draw the estimates of all specifications in order of size, and below which choice each one made.
 

@@ -9,6 +9,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from portrayal.errors import PortrayalError
+from portrayal.report.looks import Look, Looks, dressed, greyed
+from portrayal.report.narrow import narrowed
 from portrayal.report.theme import themed
 from portrayal.report.words import visible_all
 from portrayal.runs.audit import Chart
@@ -16,6 +18,7 @@ from portrayal.runs.audit import Chart
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 _REFERENCE = re.compile(r"url\((['\"]?)#([^)'\"]+)\1\)")
+NOBODYS: Mapping[str, Look] = {}
 _DROPPED = {"script", "foreignObject", "iframe", "handler"}
 
 
@@ -27,10 +30,13 @@ class Drawing:
     name: str  # the file's stem under charts/
     svg: str
     png: bytes | None = None
+    phone: str = ""  # the same figure for a narrow screen, where it is a main one
 
 
-def to_svg(chart: Any, label: str = "") -> str:
-    """Draw an altair chart (or a Vega-Lite dict) as SVG text.
+def to_svg(
+    chart: Any, label: str = "", looks: Looks = NOBODYS, narrow: bool = False, grey: bool = False
+) -> str:
+    """Draw an altair chart (or a Vega-Lite dict) as SVG text; nothing where it would show nothing.
 
     Parameters
     ----------
@@ -38,17 +44,31 @@ def to_svg(chart: Any, label: str = "") -> str:
         An altair chart, or the dict of a Vega-Lite spec.
     label
         What the figure shows, read aloud by screen readers.
+    looks
+        How systems look, by name.
+    narrow
+        For a phone: as wide as its screen, the names of rows above their points.
+    grey
+        The chart is about a simulated system alone.
     """
     import vl_convert
 
-    spec = themed(visible_all(_spec(chart)))
+    spec = themed(dressed(visible_all(_spec(chart)), looks))
+    spec = narrowed(spec) if narrow else spec
+    spec = greyed(spec) if grey else spec
     try:
         # An empty list of addresses: data may only come from the spec itself.
         svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
         said = " ".join(str(error).split())[:200]
         raise PortrayalError(f"a chart cannot be drawn: {said} Check its columns and types.") from None
-    return tidied(svg, label)
+    return tidied(svg, label) if _shows_something(svg) else ""
+
+
+def _shows_something(svg: str) -> bool:
+    """Tell whether anything but axes, legends and reference lines is drawn."""
+    groups = (one for one in _parse(svg).iter() if "role-mark" in one.get("class", ""))
+    return any(len(group) and "mark-rule" not in group.get("class", "") for group in groups)
 
 
 def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
@@ -73,7 +93,8 @@ def tidied(svg: str, label: str) -> str:
         for child in list(parent):
             if child.tag.rpartition("}")[2] in _DROPPED:
                 parent.remove(child)
-        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value)]:
+        # The figure carries one label: roles of its parts without words of their own would only be noise.
+        for key in [key for key, value in parent.attrib.items() if _unsafe(key, value) or _spoken(key)]:
             del parent.attrib[key]
     # The renderer counts its ids over all drawings of the process: the same chart must give the same text.
     ids = [element.get("id", "") for element in root.iter() if element.get("id")]
@@ -105,6 +126,10 @@ def _rename(root: ElementTree.Element, names: Mapping[str, str]) -> None:
                 element.set(
                     key, _REFERENCE.sub(lambda match: f"url(#{names.get(match[2], match[2])})", value)
                 )
+
+
+def _spoken(key: str) -> bool:
+    return key == "role" or key.startswith("aria-")
 
 
 def _unsafe(key: str, value: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,14 @@ from portrayal.edges.inert import inert_cells
 from portrayal.edges.tables import without_secrets as without_secrets_in
 from portrayal.edges.tables import write_parquet
 from portrayal.edges.writing import make_inside, replacing, write_bytes, write_text
+from portrayal.report.croissant import croissant
 from portrayal.report.drawing import Drawing, svg_to_png
-from portrayal.report.page import render_drawn
-from portrayal.report.section import STATES, Section, draw, table_files
+from portrayal.report.evidence import Traced, answers_table, trace
+from portrayal.report.page import render_drawn, row_pages
+from portrayal.report.provenance import last_day
+from portrayal.report.section import STATES, Section, draw_all, table_files
+from portrayal.report.summary import summary
+from portrayal.report.views import drawn_tables
 from portrayal.runs.audit import Finding
 from portrayal.systems.settings import without_secrets
 from portrayal.tables import RESULTS
@@ -26,7 +31,7 @@ REPORT = "report"  # the group of files noted in the folder's mark
 
 
 def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
-    """Write report.html, results.json, results.csv, results.parquet, charts/ and tables/ into `folder`.
+    """Write report.html, summary.md, results in three forms, croissant.json, charts/, tables/ and rows/ into `folder`.
 
     Returns
     -------
@@ -34,19 +39,57 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
         The page.
     """
     folder = Path(folder)
-    drawings = [draw(section) for section in sections]
+    drawings = draw_all(sections)
+    traces = [trace(section) for section in sections]
+    tables = {
+        name: table
+        for one in zip(sections, drawings, strict=True)
+        for name, table in all_tables(*one).items()
+    }
     results = all_results(sections)
-    _make_way(folder, sections, drawings)
+    manifests = [section.manifest for section in sections]
+    _make_way(folder, drawings, tables, traces)
     write_parquet(results, folder / "results.parquet")
     write_csv(results, folder / "results.csv")
     write_text(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
     for drawing in (one for drawn in drawings for one in drawn):
         write_chart(folder / "charts", drawing)
-    for section in sections:
-        for table, name in zip(section.tables, table_files(section), strict=True):
-            write_csv(table.table, folder / "tables" / f"{name}.csv")
-    write_text(folder / "report.html", render_drawn(sections, title, drawings))
+    for name, table in tables.items():
+        write_csv(table, folder / "tables" / f"{name}.csv")
+        write_parquet(table, folder / "tables" / f"{name}.parquet")
+    for traced in traces:
+        write_rows(folder / "rows", traced)
+    write_text(folder / "summary.md", summary(sections, title))
+    write_text(
+        folder / "croissant.json",
+        json.dumps(croissant(folder, title, results, tables, last_day(manifests)), indent=1),
+    )
+    write_text(folder / "report.html", render_drawn(sections, title, drawings, traces))
     return folder / "report.html"
+
+
+def all_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
+    """Return the further tables of a section and those its figures are drawn from, by their files."""
+    further = zip(table_files(section), (table.table for table in section.tables), strict=True)
+    return {**dict(further), **drawn_tables(section, drawings)}
+
+
+def write_rows(folder: Path, traced: Traced) -> None:
+    """Write all rows of a section, and the answers behind each."""
+    for name, text in row_pages(traced):
+        write_text(folder / name, text)
+    if traced.choices:
+        answers = answers_table(traced.section)
+        write_csv(answers, folder / f"{traced.section.anchor}-answers.csv")
+        write_parquet(answers, folder / f"{traced.section.anchor}-answers.parquet")
+
+
+def row_files(traced: Traced) -> list[str]:
+    """Return the names of what `write_rows` writes."""
+    anchor = traced.section.anchor
+    pages = [traced.file(choice) for choice in range(len(traced.choices))]
+    tables = [f"{anchor}-answers.csv", f"{anchor}-answers.parquet"] if pages else []
+    return [f"{anchor}.html", *pages, *tables]
 
 
 def all_results(sections: Sequence[Section]) -> pl.DataFrame:
@@ -139,6 +182,7 @@ def _audit_json(section: Section, start: int) -> dict[str, Any]:
         "state_totals": {state: section.total(state) for state in STATES},
         "findings": [{"sentence": one.sentence, "row": start + one.row} for one in section.findings],
         "warnings": list(section.measured.warnings),
+        "remarks": list(section.measured.remarks),
         "validity": list(section.audit.validity),
     }
 
@@ -154,13 +198,14 @@ def _csv_column(name: str, kind: pl.DataType) -> pl.Expr:
     return inert_cells(column).alias(name)
 
 
-def _make_way(folder: Path, sections: Sequence[Section], drawings: Sequence[Sequence[Drawing]]) -> None:
-    """Take away the charts and tables of an earlier report: what is no longer in the page must not lie beside it."""
-    charts = [f"charts/{one.name}" for drawn in drawings for one in drawn]
-    tables = [f"tables/{name}.csv" for section in sections for name in table_files(section)]
+def _make_way(
+    folder: Path, drawings: Sequence[Sequence[Drawing]], tables: Iterable[str], traces: Sequence[Traced]
+) -> None:
+    """Take away the files of an earlier report: what is no longer in the page must not lie beside it."""
+    charts = [f"charts/{one.name}{end}" for drawn in drawings for one in drawn for end in (".svg", ".png")]
+    data = [f"tables/{name}{end}" for name in tables for end in (".csv", ".parquet")]
+    rows = [f"rows/{name}" for traced in traces for name in row_files(traced)]
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("charts", "tables"):
+    for name in ("charts", "tables", "rows"):
         make_inside(folder / name)
-    replace_belongings(
-        folder, REPORT, [*(f"{name}{end}" for name in charts for end in (".svg", ".png")), *tables]
-    )
+    replace_belongings(folder, REPORT, [*charts, *data, *rows])

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from portrayal.errors import PortrayalError
+from portrayal.report.answers import READ, answers_of
+from portrayal.report.behind import level_names
 from portrayal.report.section import Section
 from portrayal.report.sentences import in_order
 from portrayal.report.silence import silence_findings
 from portrayal.report.systems import shown_names
 from portrayal.runs.audit import Audit, Finding, Measured
 from portrayal.runs.evidence import RECORD, study_of
+from portrayal.runs.inputs import read_inputs
 from portrayal.runs.kept import kept_json, kept_table
-from portrayal.runs.measured import read_measured
+from portrayal.runs.measured import MEND, read_measured
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
 from portrayal.runs.silence import silent_in
@@ -49,11 +54,12 @@ def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
     systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
     measured = replace(read_measured(run), shown_names=shown_names(systems))
     count = earlier.count(stem.stem)
+    inputs = read_inputs(run) if run.inputs.is_dir() else {}
     return Section(
         audit=stem,
         study_name=study.name,
         measured=measured,
-        charts=stem.charts(measured, study.settings),
+        charts=stem.charts(as_shown(measured), study.settings),
         findings=find(study, measured),
         tables=stem.tables(measured, study.settings),
         systems=systems,
@@ -61,4 +67,27 @@ def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
         manifest=manifest,
         anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
         stimuli=kept_table(run.stimuli, RECORD),
+        answers=read_answers(run, stem.kind),
+        level_names=level_names(inputs),
+        documents=stem.documents(inputs),
     )
+
+
+def as_shown(measured: Measured) -> Measured:
+    """Give systems the names that readers see, in results and tables, for charts to draw."""
+    tables = {name: _renamed(table, measured.shown_names) for name, table in measured.tables.items()}
+    return replace(measured, results=_renamed(measured.results, measured.shown_names), tables=tables)
+
+
+def _renamed(table: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    if table.schema.get("system") != pl.String or not names:
+        return table
+    return table.with_columns(pl.col("system").replace(dict(names)))
+
+
+def read_answers(run: Run, kind: str) -> pl.DataFrame | None:
+    """Return one row a question with what was read from the answer; None where a run does not keep it any more."""
+    if not run.responses.exists():
+        return None
+    responses = kept_table(run.responses, MEND)
+    return answers_of(responses, kind) if READ[kind][0] in responses.columns else None

@@ -1,8 +1,8 @@
-"""The report's page: sections in, one HTML text out, which needs no network and runs no script."""
+"""The report's pages: sections in, HTML text out, which needs no network and runs no script."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,10 +11,14 @@ from markupsafe import Markup
 
 from portrayal.report import words
 from portrayal.report.drawing import Drawing
-from portrayal.report.section import Section, draw
-from portrayal.report.views import page_view
+from portrayal.report.evidence import Traced, answers_view, trace
+from portrayal.report.names import NAMES
+from portrayal.report.results import result_blocks
+from portrayal.report.section import Section, draw_all
+from portrayal.report.views import head_view, page_view, plain_head_view
 
-__all__ = ["Section", "render", "render_drawn"]
+__all__ = ["Section", "render", "render_drawn", "row_pages"]
+FILTERS = ("number", "estimate", "interval", "p_value", "count", "share", "plural", "plain", "cell", "tied")
 
 
 def render(sections: Sequence[Section], title: str) -> str:
@@ -27,13 +31,40 @@ def render(sections: Sequence[Section], title: str) -> str:
     title
         The report's heading.
     """
-    return render_drawn(sections, title, [draw(section) for section in sections])
+    return render_drawn(sections, title, draw_all(sections), [trace(section) for section in sections])
 
 
-def render_drawn(sections: Sequence[Section], title: str, drawings: Sequence[Sequence[Drawing]]) -> str:
-    """Return the report from charts that were drawn before; `drawings` has one list per section."""
-    view = page_view(sections, title, drawings)
+def render_drawn(
+    sections: Sequence[Section],
+    title: str,
+    drawings: Sequence[Sequence[Drawing]],
+    traces: Sequence[Traced],
+) -> str:
+    """Return the report from charts that were drawn and rows that were traced before; one of each per section."""
+    view = page_view(sections, title, drawings, traces)
     return environment().get_template("page.html").render(view)
+
+
+def row_pages(traced: Traced) -> Iterator[tuple[str, str]]:
+    """Yield the pages beside the report, each with its name: all rows of a section, and the answers behind them."""
+    section = traced.section
+    title = f"{section.audit.title}: {section.study_name}"
+    names = {**NAMES, **section.audit.names}
+    blocks = result_blocks(section.measured.results, section.anchor, None, names, traced.addresses())
+    about = {
+        **head_view(title),
+        "anchor": section.anchor,
+        "study": section.study_name,
+        "audit": section.audit,
+    }
+    yield f"{section.anchor}.html", _page("rows.html", {**about, "blocks": blocks})
+    for choice in range(len(traced.choices)):
+        view = {**about, **plain_head_view(title), **answers_view(traced, choice)}
+        yield traced.file(choice), _page("answers.html", view)
+
+
+def _page(template: str, view: dict[str, Any]) -> str:
+    return environment().get_template(template).render(view)
 
 
 @cache
@@ -47,18 +78,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in (
-        "number",
-        "estimate",
-        "interval",
-        "p_value",
-        "count",
-        "share",
-        "plural",
-        "plain",
-        "cell",
-        "tied",
-    ):
+    for name in FILTERS:
         found.filters[name] = getattr(words, name)
     return found
 

@@ -38,6 +38,12 @@ def recorded(manifests: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(filter(None, (said, made)))
 
 
+def last_day(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """Return the last day on which answers were recorded, or nothing."""
+    _, starts, ends = _moments(manifests)
+    return max((moment[:10] for moment in [*starts, *ends]), default="")
+
+
 def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
     """Say over which tests p was adjusted, and how."""
     declared = manifest.get("family")

@@ -10,12 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.report.words import is_missing, number, plain
+from portrayal.report.words import is_missing, number, plain, unique
 from portrayal.stats.decision import DESCRIBED, is_found
 from portrayal.tables import facets
 
-SHOWN = 60  # rows of one measure in the page; the files have them all
-OPEN = 12  # rows of one measure before the rest is folded
 WIDTH = 120.0
 EDGE = 6.0
 LONG = 36  # letters of a contrast; a longer one stands below its row, over the whole width
@@ -28,30 +26,42 @@ Row = dict[str, Any]
 
 
 def result_blocks(
-    results: pl.DataFrame, anchor: str, cited: Collection[int] = (), names: Mapping[str, str] = NAMELESS
+    results: pl.DataFrame,
+    anchor: str,
+    wanted: Collection[int] | None = None,
+    names: Mapping[str, str] = NAMELESS,
+    behind: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return the blocks of a results table, in the order the measures appear.
+    """Return the blocks of a results table, in the order the measures appear: one a measure and unit.
 
-    A block holds the rows of one measure and unit, cut where they are many; rows a finding cites are always
-    kept. `names` puts measures into words.
+    Only the `wanted` rows are kept, by their numbers, where some are named. `names` puts measures into words; `behind` is for
+    each row the address of the answers behind it.
     """
     about = [
         name
         for name in (NAMING[0], *facets(results), *NAMING[1:])
         if results[name].null_count() < results.height
     ]
-    groups = results.with_row_index("row").group_by(["measure", "unit"], maintain_order=True)
-    blocks = []
-    for (measure, unit), group in groups:
-        place = pl.int_range(pl.len())
-        kept = group.filter((place < SHOWN) | pl.col("row").is_in(list(cited)))
-        block = _block(kept.to_dicts(), measure, unit, anchor, names, about)
-        blocks.append({**block, "height": group.height, "hidden": group.height - kept.height})
-    return blocks
+    rows = results.with_row_index("row")
+    rows = rows if wanted is None else rows.filter(pl.col("row").is_in(list(wanted)))
+    rows = rows.with_columns(
+        answers=pl.lit(None, pl.String) if not behind else pl.Series(behind).gather(rows["row"])
+    )
+    groups = rows.group_by(["measure", "unit"], maintain_order=True)
+    blocks = [
+        _block(group.to_dicts(), measure, unit, names, about, anchor) for (measure, unit), group in groups
+    ]
+    ids = unique([block_id(anchor, block["name"] or "") for block in blocks])
+    return [{**block, "id": name} for block, name in zip(blocks, ids, strict=True)]
+
+
+def block_id(anchor: str, measure: str) -> str:
+    """Return the address of a measure's rows."""
+    return f"{anchor}-{re.sub(r'[^A-Za-z0-9_-]+', '-', measure)}"
 
 
 def _block(
-    rows: list[Row], measure: Any, unit: Any, anchor: str, names: Mapping[str, str], about: Sequence[str]
+    rows: list[Row], measure: Any, unit: Any, names: Mapping[str, str], about: Sequence[str], anchor: str
 ) -> dict[str, Any]:
     shared = _shared(rows, about)
     naming = [name for name in about if name not in shared]
@@ -69,8 +79,7 @@ def _block(
         "naming": [name for name in naming if name not in {long, *grouped}],
         "grouped": bool(grouped),
         "below": long,
-        "open": shown[:OPEN],
-        "folded": shown[OPEN:],
+        "rows": shown,
         "has": {
             **{name: _any(rows, name) for name in ("low", "p", "p_adjusted")},
             "decision": any(row["reason"] != DESCRIBED for row in rows),
@@ -113,15 +122,15 @@ def _any(rows: Sequence[Row], name: str) -> bool:
 class Scale:
     """A straight scale from numbers to places in the drawn interval; it holds zero and every finite number."""
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
+    def __init__(self, low: float, high: float, width: float = WIDTH, edge: float = EDGE) -> None:
+        self.low, self.high, self.width, self.edge = low, high, width, edge
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> Scale:
+    def of(cls, rows: Sequence[Row], width: float = WIDTH, edge: float = EDGE) -> Scale:
         """Return the scale that holds every value and both ends of every interval."""
         ends = [row[name] for row in rows for name in ("value", "low", "high") if not is_missing(row[name])]
         finite = [end for end in ends if math.isfinite(end)]
-        return cls(min([0.0, *finite]), max([0.0, *finite]))
+        return cls(min([0.0, *finite]), max([0.0, *finite]), width, edge)
 
     def at(self, value: float | None) -> float | None:
         """Return the place of a value, an edge where it is infinite, or nothing when there is none."""
@@ -129,7 +138,7 @@ class Scale:
             return None
         inside = min(max(float(value), self.low), self.high)
         span = (self.high - self.low) or 1.0
-        return round(EDGE + (WIDTH - 2 * EDGE) * (inside - self.low) / span, 2)
+        return round(self.edge + (self.width - 2 * self.edge) * (inside - self.low) / span, 2)
 
 
 def _row(row: Row, anchor: str, scale: Scale, common: Collection[str]) -> Row:

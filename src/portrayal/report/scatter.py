@@ -22,8 +22,8 @@ def scatter_with_fit(
     fit: pl.DataFrame | None = None,
     x_axis: str = "",
     y_axis: str = "",
-    width: int = 600,
-    height: int = 360,
+    width: int = 440,
+    height: int = 320,
 ) -> Any:
     """Draw points and a line through them.
 

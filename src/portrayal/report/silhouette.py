@@ -48,10 +48,11 @@ def overlay(heat: np.ndarray, under: Any | None = None, side: int = SIDE) -> byt
     return buffer.getvalue()
 
 
-def strip(maps: dict[str, np.ndarray], side: int = SIDE, columns: int = 2) -> bytes:
+def strip(maps: dict[str, np.ndarray], side: int = 180, columns: int = 6) -> bytes:
     """Return one PNG of several maps, row by row, each over its own silhouette with its name above."""
     from PIL import Image, ImageDraw
 
+    columns = min(columns, len(maps))
     rows = -(-len(maps) // columns)
     sheet = Image.new("RGB", (columns * (side + 8) - 8, rows * (side + 8) - 8), "white")
     for place, (name, heat) in enumerate(maps.items()):

@@ -34,12 +34,13 @@ def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of systems that only play a part: what they do was planted, and says nothing of a real one."""
-    return [
-        str(one.get("name"))
-        for one in systems
-        # By what it is, or by what it stands on: a captioner over a simulated encoder is simulated too.
-        if any(str(one.get(key) or "").startswith("phantom") for key in ("use", "identity"))
-    ]
+    return [str(one.get("name")) for one in systems if _plays_a_part(one)]
+
+
+def _plays_a_part(system: Mapping[str, Any]) -> bool:
+    """Tell by what it is, or by what it stands on (a captioner over a simulated encoder), or by a name that says so."""
+    built = any(str(system.get(key) or "").startswith("phantom") for key in ("use", "identity"))
+    return built or "simulated" in str(system.get("name") or "").lower()
 
 
 def shown_names(systems: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Hues of Okabe and Ito (2008), the light ones darkened until they reach 3:1 against white.
-PALETTE = ("#0072b2", "#d55e00", "#008f68", "#b5599a", "#a87900", "#3a8fd0", "#7d7d7d")
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "stroke")
+# Hues of Okabe and Ito (2008), each light or dark enough to be told from the others by readers who do not see red or green,
+# and to reach 3:1 against white; tests/report/test_looks.py measures it.
+PALETTE = ("#0062ab", "#d9640f", "#0a9a72", "#8d2f78", "#573f00", "#4a98d3")
+GREYS = ("#6b7480", "#8b939c", "#3f4852")  # of simulated systems alone
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4))
 INK = "#1d2733"
 MUTED = "#5b6673"
 GRID = "#e3e7ec"
@@ -19,13 +22,16 @@ DARK: Mapping[str, str] = {
     GRID: "#343b43",
     CARD: "#1c2126",
     "black": "#e8eaed",
-    "#0072b2": "#4da3dc",
+    "#0062ab": "#4da3dc",
+    "#d9640f": "#ee8a3c",
     "#d55e00": "#ee8a3c",
-    "#008f68": "#35b98f",
-    "#b5599a": "#d888c1",
-    "#a87900": "#d0a53a",
-    "#3a8fd0": "#8cc3ee",
-    "#7d7d7d": "#a9a9a9",
+    "#0a9a72": "#35b98f",
+    "#8d2f78": "#d888c1",
+    "#573f00": "#d0a53a",
+    "#4a98d3": "#a9d3f3",
+    "#6b7480": "#9aa4b0",
+    "#8b939c": "#757d87",
+    "#3f4852": "#c3cad2",
 }
 # Liberation Sans is measured in place of both: their widths are equal, so that no label runs out of its box.
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -11,24 +11,26 @@ import polars as pl
 from markupsafe import Markup
 
 from portrayal.report.drawing import Drawing, prefixed
+from portrayal.report.evidence import Traced
+from portrayal.report.examples import examples_view
+from portrayal.report.first import alarms, answers_in_short, cards, is_silent
+from portrayal.report.looks import Looks, swatch
 from portrayal.report.names import NAMES
+from portrayal.report.pictures import pictures_view
 from portrayal.report.provenance import asked, family, manifest_rows, recorded
-from portrayal.report.results import result_blocks
-from portrayal.report.section import STATES, UNFINISHED, Section, table_files
+from portrayal.report.results import block_id, result_blocks
+from portrayal.report.section import STATES, Section, file_name, report_looks, table_files
 from portrayal.report.shown import shown_view
 from portrayal.report.systems import said_simulated, system_rows
 from portrayal.report.theme import dark_rules
-from portrayal.report.words import cell, listed, number, p_value, plain, plural
+from portrayal.report.words import cell, number, p_value, parted, plain
 from portrayal.runs.audit import Finding
-from portrayal.runs.silence import ANSWERED
-from portrayal.stats.decision import FOUND
+from portrayal.stats.decision import FOUND, NOT_MEASURABLE
 
-SHOWN_ROWS = 200  # of a further table; its file has them all
-OPEN_MEASURES = 6
-OPEN_CHARTS = 4  # further ones are folded
-OPEN_ROWS = 12  # longer tables are folded
+SHOWN_ROWS = 60  # of a further table; its file has them all
+OPEN_FOUND, OPEN_OTHERS = 3, 1  # sentences seen at once; further ones are folded
+OPEN_ALARMS = 3
 P_VALUES = ("p", "p_value", "p_adjusted")
-MANY = {"study": "studies"}
 STATE_WORDS = {
     "done": "answered",
     "refused": "refused",
@@ -40,85 +42,110 @@ STATE_WORDS = {
 }
 
 
+@cache
+def _style(name: str) -> Markup:
+    return Markup(files("portrayal.report").joinpath(f"templates/{name}.css").read_text("utf-8"))
+
+
+def head_view(title: str) -> dict[str, Any]:
+    """Return what the head of a page with figures needs."""
+    return {"title": title, "style": _style("style"), "dark": Markup(dark_rules())}
+
+
+def plain_head_view(title: str) -> dict[str, Any]:
+    """Return what the head of a page that is one table needs: there are many of them, so it is short."""
+    return {"title": title, "style": _style("plain"), "dark": ""}
+
+
 def page_view(
-    sections: Sequence[Section], title: str, drawings: Sequence[Sequence[Drawing]]
+    sections: Sequence[Section],
+    title: str,
+    drawings: Sequence[Sequence[Drawing]],
+    traces: Sequence[Traced],
 ) -> dict[str, Any]:
     """Return everything the page template needs."""
-    shown = [section_view(section, drawn) for section, drawn in zip(sections, drawings, strict=True)]
+    looks = report_looks(sections)
+    shown = [
+        section_view(section, drawn, looks, traced)
+        for section, drawn, traced in zip(sections, drawings, traces, strict=True)
+    ]
+    told = alarms(sections)
     return {
-        "title": title,
-        "style": Markup(files("portrayal.report").joinpath("templates/style.css").read_text("utf-8")),
-        "dark": Markup(dark_rules()),
+        **head_view(title),
         "sections": shown,
-        "unfinished": [line for section in sections if (line := unfinished(section))],
-        "warned": [warning for section in sections for warning in warnings(section)],
-        "failed": [line for section in sections for line in failed(section)],
+        "alarms": told[:OPEN_ALARMS],
+        "further_alarms": told[OPEN_ALARMS:],
+        "short": answers_in_short(sections),
+        "cards": cards(sections, drawings, looks),
         "several": len({section.audit.stem for section in sections}) < len(sections),
-        "top": 3 if len(sections) > 1 else 8,
-        "facts": facts(sections),
         "recorded": recorded([section.manifest for section in sections]),
     }
 
 
-def section_view(section: Section, drawings: Sequence[Drawing]) -> dict[str, Any]:
+def section_view(
+    section: Section, drawings: Sequence[Drawing], looks: Looks, traced: Traced
+) -> dict[str, Any]:
     """Return everything the template of one section needs."""
     results = section.measured.results
     cited = {finding.row for finding in section.findings if 0 <= finding.row < results.height}
-    blocks = result_blocks(results, section.anchor, cited, {**NAMES, **section.audit.names})
-    main = open_measures(blocks, [results["measure"][row] for row in sorted(cited)], section.audit.family)
-    charts = [chart_view(drawing) for drawing in drawings]
+    names = {**NAMES, **section.audit.names}
+    behind = [f"rows/{address}" for address in traced.addresses()]
     said = [finding_view(finding, section) for finding in section.findings]
+    pictures = [opened(one, section) for one in pictures_view(drawings)]
+    figures = [opened(chart_view(one), section) for one in drawings if one.svg]
     return {
         "anchor": section.anchor,
         "audit": section.audit,
         "study": section.study_name,
         "warnings": list(section.measured.warnings),
-        "findings": said,
-        "decided": _by_decision(said),
-        "main": [one for one in said if one["decision"] == FOUND or one["silent"]],
+        "remarks": list(section.measured.remarks),
+        "found": [one for one in said if one["decision"] == FOUND],
+        "unsaid": [one for one in said if one["decision"] == NOT_MEASURABLE],
+        "others": _by_decision([one for one in said if one["decision"] not in (FOUND, NOT_MEASURABLE)]),
+        "open": {"found": OPEN_FOUND, "others": OPEN_OTHERS},
         "simulated": said_simulated(section.systems),
-        "blocks": [block for block in blocks if block["name"] in main],
-        "further": [block for block in blocks if block["name"] not in main],
-        "charts": [drawn for place, drawn in enumerate(charts) if _first(place, drawn)],
-        "further_charts": [drawn for place, drawn in enumerate(charts) if not _first(place, drawn)],
+        "legend": legend(section, looks),
+        "pictures": pictures,
+        "examples": None if pictures else examples_view(section),
+        "main": next((one for one in figures if one["phone"]), None),
+        "charts": [one for one in figures if not one["phone"]],
+        "blocks": result_blocks(results, section.anchor, cited, names, behind),
+        "rows": results.height,
         "tables": tables_view(section),
         "shown": shown_view(section.stimuli),
         "systems": system_rows(section.systems),
         "states": states_view(section),
         "questions": section.questions(),
         "answered": section.total("done"),
-        "unfinished": section.total(*UNFINISHED),
+        "answers": section.answers is not None,
         "state_words": STATE_WORDS,
-        "family": family(section.manifest, results, {**NAMES, **section.audit.names}),
+        "family": family(section.manifest, results, names),
         "asked": asked(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }
 
 
-def open_measures(
-    blocks: Sequence[Mapping[str, Any]], cited: Sequence[str], family: Sequence[str]
-) -> set[str]:
-    """Return the measures seen at once: those findings speak of, then the declared family, then the others."""
-    known = [block["name"] for block in blocks]
-    wanted = [name for name in dict.fromkeys([*cited, *family]) if name in known]
-    return set((wanted or list(dict.fromkeys(known)))[:OPEN_MEASURES])
-
-
-def _first(place: int, drawn: dict[str, Any]) -> bool:
-    """Tell whether a chart is seen at once: the first few, and the specification curve."""
-    return place < OPEN_CHARTS or "specification" in drawn["name"]
+def legend(section: Section, looks: Looks) -> list[dict[str, Any]]:
+    """Return every system of a section with the colour and shape it has in all charts."""
+    shown = [section.measured.shown(str(system.get("name"))) for system in section.systems]
+    return [
+        {"name": name, "color": looks[name].color, "outline": Markup(swatch(looks[name], 5.0))}
+        for name in dict.fromkeys(shown)
+        if name in looks
+    ]
 
 
 def finding_view(finding: Finding, section: Section) -> dict[str, Any]:
     """Return the sentence, its decision, and the address of the row it speaks of."""
-    row = section.measured.results.row(finding.row, named=True)
+    results = section.measured.results
+    claim, figures = parted(finding.sentence)
     return {
-        "sentence": finding.sentence,
+        "claim": claim,
+        "figures": figures,
         "row": f"{section.anchor}-row-{finding.row + 1}",
         "number": finding.row + 1,
-        "decision": row["decision"],
-        "silent": row["measure"]
-        == ANSWERED,  # nothing can be said of the system, which belongs before all else
+        "decision": results["decision"][finding.row],
+        "silent": is_silent(results, finding.row),
     }
 
 
@@ -130,9 +157,42 @@ def _by_decision(said: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapp
 
 def chart_view(drawing: Drawing) -> dict[str, Any]:
     """Return a drawing ready to stand in the page."""
-    svg = Markup(prefixed(drawing.svg, drawing.name)) if drawing.svg else ""
-    picture = base64.b64encode(drawing.png).decode() if drawing.png and not svg else ""
-    return {"chart": drawing.chart, "name": drawing.name, "svg": svg, "picture": picture}
+    phone = Markup(prefixed(drawing.phone, f"{drawing.name}-phone")) if drawing.phone else ""
+    return {
+        "chart": drawing.chart,
+        "name": drawing.name,
+        "svg": Markup(prefixed(drawing.svg, drawing.name)),
+        "phone": phone,
+    }
+
+
+def opened(figure: dict[str, Any], section: Section) -> dict[str, Any]:
+    """Return a figure with the addresses of the rows it was drawn from: rows of a measure, or a table's file."""
+    measures = set(section.measured.results["measure"].drop_nulls())
+    tables = {table.name for table in section.tables} | set(section.measured.tables)
+    rows = []
+    for name in figure["chart"].of:
+        if name in measures:
+            rows.append((f"rows/{section.anchor}.html#{block_id(section.anchor, name)}", name))
+        elif name in tables:
+            rows.append((f"tables/{data_file(section, name)}.csv", name))
+    names = {**NAMES, **section.audit.names}
+    return {**figure, "rows": [(address, names.get(name) or plain(name)) for address, name in rows]}
+
+
+def data_file(section: Section, name: str) -> str:
+    """Return the file stem of a table a figure is drawn from."""
+    own = dict(zip((table.name for table in section.tables), table_files(section), strict=True))
+    return own.get(name) or file_name(section.anchor, f"drawn-{name}")
+
+
+def drawn_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
+    """Return the tables that figures are drawn from and that are no further table of the section, by their files."""
+    measures = set(section.measured.results["measure"].drop_nulls())
+    shown = {table.name for table in section.tables}
+    named = [name for one in drawings for name in one.chart.of if name not in measures and name not in shown]
+    there = section.measured.tables
+    return {data_file(section, name): there[name] for name in dict.fromkeys(named) if name in there}
 
 
 def tables_view(section: Section) -> list[dict[str, Any]]:
@@ -145,7 +205,6 @@ def tables_view(section: Section) -> list[dict[str, Any]]:
             "columns": [(plain(column.name), column_kind(column)) for column in table.table.get_columns()],
             "rows": list(zip(*map(cells, table.table.head(SHOWN_ROWS).get_columns()), strict=True)),
             "height": table.table.height,
-            "folded": table.table.height > OPEN_ROWS,
         }
         for table, name in zip(section.tables, table_files(section), strict=True)
     ]
@@ -179,57 +238,3 @@ def states_view(section: Section) -> list[dict[str, Any]]:
         widths = [(state, 100 * amount / whole) for state, amount in counts.items() if amount]
         shown.append({"system": row["system"], "counts": counts, "whole": whole, "widths": widths})
     return shown
-
-
-def unfinished(section: Section) -> dict[str, Any] | None:
-    """Return the banner's line about questions without an answer, or nothing when all is done."""
-    missing = section.total(*UNFINISHED)
-    if not missing:
-        return None
-    parts = [f"{section.total(state):,} {STATE_WORDS[state]}" for state in UNFINISHED if section.total(state)]
-    return {
-        "anchor": section.anchor,
-        "title": section.audit.title,
-        "sentence": f"{missing:,} of {plural(section.questions(), 'question')} "
-        f"{'has' if missing == 1 else 'have'} no answer yet ({listed(parts)}).",
-    }
-
-
-def warnings(section: Section) -> list[dict[str, Any]]:
-    """Return the banner's lines about checks that did not hold."""
-    about = {"anchor": section.anchor, "title": section.audit.title}
-    return [{**about, "sentence": sentence} for sentence in section.measured.warnings]
-
-
-def failed(section: Section) -> list[dict[str, Any]]:
-    """Return the banner's lines about questions that failed, and about answers that cannot be read."""
-    whole = plural(section.questions(), "question")
-    told = {"failed": "failed", "unreadable": "got an answer that cannot be read"}
-    return [
-        {
-            "anchor": section.anchor,
-            "title": section.audit.title,
-            "sentence": f"{number:,} of {whole} {what} and count{'s' if number == 1 else ''} as missing.",
-        }
-        for state, what in told.items()
-        if (number := section.total(state))
-    ]
-
-
-def facts(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return the header's figures."""
-    systems = {system.get("name") for section in sections for system in section.systems}
-    questions = sum(section.questions() for section in sections)
-    done = sum(section.total("done") for section in sections)
-    results = sum(section.measured.results.height for section in sections)
-    stems = {section.audit.stem for section in sections}
-    named = [
-        ("audit", len(stems)),
-        ("study", len(sections)),
-        ("system", len(systems)),
-        ("question", questions),
-    ]
-    if len(stems) == len(sections):
-        named.pop(1)
-    counted = [(f"{amount:,}", noun if amount == 1 else MANY.get(noun, f"{noun}s")) for noun, amount in named]
-    return [*counted, (f"{done:,}", "answered"), (f"{results:,}", "result" if results == 1 else "results")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MISSING = "–"
@@ -197,9 +197,44 @@ def plain(name: str) -> str:
     return str(name).replace("_", " ")
 
 
+def parted(sentence: str) -> tuple[str, str]:
+    """Part a sentence after its claim, so that the figures can stand quieter; together they are the sentence.
+
+    Examples
+    --------
+    >>> parted("A does x: 12% (95% interval 8 to 16%, 40 people). It has no y.")
+    ('A does x:', ' 12% (95% interval 8 to 16%, 40 people). It has no y.')
+    """
+    claim, colon, figures = sentence.partition(": ")
+    return (f"{claim}:", f" {figures}") if colon else (sentence, "")
+
+
+def first_sentence(text: str) -> str:
+    """Return the claim with its figures, without what is said after them.
+
+    Examples
+    --------
+    >>> first_sentence("A does x (with y): 12% (95% interval 8 to 16%). It has no z.")
+    'A does x (with y): 12% (95% interval 8 to 16%).'
+    """
+    found = re.match(r".*?\)\.(?=\s|$)", text, re.DOTALL)
+    return found[0] if found else text
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Return the names with a number after those that occur again: a, a-2, a-3."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for name in names:
+        seen[name.lower()] = seen.get(name.lower(), 0) + 1
+        numbered.append(name if seen[name.lower()] == 1 else f"{name}-{seen[name.lower()]}")
+    return numbered
+
+
 def tied(text: str) -> str:
-    """Keep 'p < .001', 'n = 20' and the like on one line."""
-    return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", text or "")
+    """Keep 'p < .001', 'n = 20' and the like on one line, and write a hyphen before a number as the minus it is."""
+    signed = re.sub(r"(?<![\w.-])-(?=\d)", MINUS, text or "")
+    return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", signed)
 
 
 def _ends(value: Any, low: Any, high: Any) -> str:

@@ -26,11 +26,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top."""
+    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top, remarks for the section."""
 
     results: pl.DataFrame
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
+    warnings: Sequence[str] = ()  # checks that failed: what the reader must know before all else
     reviews: pl.DataFrame | None = None  # cases for people to judge
     # PNGs that charts show: a contact sheet, a strip.
     pictures: Mapping[str, bytes] = field(default_factory=dict)
@@ -39,6 +39,9 @@ class Measured:
     differences: pl.DataFrame | None = None
     # Systems as readers see them, where that is not their name: a phantom is said to be simulated.
     shown_names: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[
+        str
+    ] = ()  # smaller things, said in the section alone: a word without a vector, a picture left out
 
     def shown(self, system: str) -> str:
         """Return a system's name as sentences and charts say it."""
@@ -47,13 +50,19 @@ class Measured:
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows."""
+    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows.
+
+    A report shows pictures first, then the main chart; all others are folded.
+    """
 
     name: str  # the file's stem, unique in the audit
     title: str
     text: str
     chart: Any = None  # an altair chart
     png: bytes | None = None
+    of: Sequence[str] = ()  # the measures and tables it is drawn from, which a reader can open from it
+    main: bool = False  # the one to show where there is room for one; without any, the first
+    system: str = ""  # the only one it is about: its figure is grey where that is simulated
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,8 @@ class Audit:
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
+    # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
+    documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
 
 
 def no_groups() -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from portrayal.tables import check_results
 
 MEASURED = "measured"  # the group of files noted in the run's mark
 MEND = "Measure again: portrayal measure RUN"
+REMARK = "remark"
 
 
 def write_measured(run: Run, measured: Measured) -> None:
@@ -34,12 +36,17 @@ def write_measured(run: Run, measured: Measured) -> None:
         write_parquet(table, run.tables / f"{name}.parquet")
     for name, picture in measured.pictures.items():
         write_bytes(run.tables / f"{name}.png", picture)
-    write_text(run.warnings, json.dumps(list(measured.warnings)))
+    write_text(run.warnings, json.dumps(kept_warnings(measured)))
     if measured.reviews is not None:
         merged = merge_reviews(reviews_of(run), measured.reviews)
         with replacing(run.reviews) as part:  # people's judgments: half a file would lose some
             write_reviews(merged, part)
     write_parquet(measured.results, run.results)
+
+
+def kept_warnings(measured: Measured) -> list[Any]:
+    """Return what warnings.json holds: a text for each warning, and an object for each remark."""
+    return [*measured.warnings, *({REMARK: line} for line in measured.remarks)]
 
 
 def read_results(folder: Path | str) -> pl.DataFrame:
@@ -74,12 +81,14 @@ def read_measured(run: Run) -> Measured:
     paths = measured_files(run)
     tables = {path.stem: kept_table(path, MEND) for path in paths if path.suffix == ".parquet"}
     pictures = {path.stem: kept_bytes(path, MEND) for path in paths if path.suffix == ".png"}
-    warnings = [str(line) for line in kept_json(run.warnings, list, MEND)]
+    lines = kept_json(run.warnings, list, MEND)
+    warnings = [str(line) for line in lines if not isinstance(line, dict)]
+    remarks = [str(line.get(REMARK)) for line in lines if isinstance(line, dict)]
     try:
         results = check_results(kept_table(run.results, MEND))
     except PortrayalError as error:
         raise PortrayalError(f"{run.results}: {error} {MEND}") from None
-    return Measured(results, tables, warnings, pictures=pictures)
+    return Measured(results, tables, warnings, pictures=pictures, remarks=remarks)
 
 
 def measured_files(run: Run) -> list[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,19 @@ def redact_run(run: Run, target: Run) -> None:
     tables = {
         name: _without(table, [*answers, *references], WORDS) for name, table in measured.tables.items()
     }
-    warnings = _without(pl.DataFrame({"warning": list(measured.warnings)}, {"warning": pl.String}), answers)
+    warnings, remarks = (_lines(lines, answers) for lines in (measured.warnings, measured.remarks))
     kept = type(measured)(
-        _without(measured.results, answers), tables, [f"This run was redacted: {SAID}.", *warnings["warning"]]
+        _without(measured.results, answers),
+        tables,
+        [f"This run was redacted: {SAID}.", *warnings],
+        remarks=remarks,
     )
     write_measured(target, kept)
+
+
+def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
+    """Take the answers out of lines of text."""
+    return _without(pl.DataFrame({"line": list(lines)}, {"line": pl.String}), answers)["line"].to_list()
 
 
 def _removed(run: Run) -> Iterator[tuple[str, Path]]:

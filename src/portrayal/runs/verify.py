@@ -19,9 +19,11 @@ from portrayal.edges.archive import unpack_archive, write_archive
 from portrayal.edges.fingerprint import first_change, first_offset
 from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
+from portrayal.runs.audit import Measured
 from portrayal.runs.compare import compare_tables
 from portrayal.runs.evidence import RECORD, evidence_of, study_of
 from portrayal.runs.kept import kept_json, kept_table
+from portrayal.runs.measured import kept_warnings
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.pack import FORM, LIST, NEEDED, SEAL, seal_of
 from portrayal.runs.redacted import redaction_of
@@ -205,7 +207,7 @@ def _recompute(run: Run, found: Verification) -> None:
         compared = compare_tables(name, kept_table(run.folder / name, ""), table)
         found.differences += compared.lines
         rounded += compared.rounded
-    found.differences += _other_files(run, measured.pictures, measured.warnings)
+    found.differences += _other_files(run, measured)
     found.checked.append(
         f"{results.height:,} results measured again from {evidence.responses.height:,} rows of answers"
     )
@@ -213,11 +215,11 @@ def _recompute(run: Run, found: Verification) -> None:
         found.checked.append(f"{rounded:,} numbers are the same up to rounding")
 
 
-def _other_files(run: Run, pictures: Mapping[str, bytes], warnings: Any) -> Iterator[str]:
+def _other_files(run: Run, measured: Measured) -> Iterator[str]:
     """Hold pictures and warnings against what measuring gave."""
-    for name, picture in pictures.items():
+    for name, picture in measured.pictures.items():
         kept = (run.tables / f"{name}.png").read_bytes()
         if kept != picture:
             yield f"tables/{name}.png: byte {first_offset(kept, picture)} is not what was computed"
-    if kept_json(run.warnings, list, "") != list(warnings):
+    if kept_json(run.warnings, list, "") != kept_warnings(measured):
         yield "warnings.json: it holds other warnings than measuring gave"

@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from portrayal.report.answers import Chosen, narrowed, one_answer, raw_text
+from portrayal.report.behind import Behind, behind
 from portrayal.report.names import NAMES
 from portrayal.tables import RESULTS, facets
-from portrayal.viewer.answers import Chosen, narrowed, one_answer, raw_text
-from portrayal.viewer.behind import Behind, behind
 from portrayal.viewer.compare import side_by_side
 from portrayal.viewer.listing import listed
 from portrayal.viewer.opened import OpenRun, raw_answer

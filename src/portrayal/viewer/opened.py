@@ -12,6 +12,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
+from portrayal.report.answers import answers_of, factors_of, labels_of
+from portrayal.report.behind import level_names
 from portrayal.report.measured_run import find
 from portrayal.report.systems import shown_names
 from portrayal.runs.audit import Audit, Finding, Measured
@@ -24,7 +26,6 @@ from portrayal.runs.registry import get_audit
 from portrayal.runs.reviews import reviews_of
 from portrayal.runs.run import Run, existing_run
 from portrayal.tables import check_responses, check_stimuli
-from portrayal.viewer.answers import answers_of, factors_of, labels_of
 from portrayal.viewer.pictures import picture_key
 
 Stamp = tuple[int, ...]
@@ -64,10 +65,7 @@ class OpenRun:
     @cached_property
     def level_names(self) -> dict[str, dict[str, str]]:
         """Return what levels are called where they are codes: the places of a contexts study."""
-        places = self.inputs.get("contexts")
-        if not isinstance(places, pl.DataFrame) or not {"context", "name"} <= set(places.columns):
-            return {}
-        return {"context": dict(places.select("context", "name").drop_nulls().iter_rows())}
+        return level_names(self.inputs)
 
     @cached_property
     def shown(self) -> dict[str, dict[str, Any]]:

@@ -133,7 +133,7 @@ def test_missing_words_are_reported_and_counted() -> None:
         ("e", test, "men", 3, "tom"),
         ("e", test, "warm words", 3, "kind"),
     ]
-    assert found.warnings == [
+    assert found.remarks == [
         f"e: {test} is computed without 1 of 3 men (tom) and 1 of 3 warm words (kind): no vector."
     ]
 

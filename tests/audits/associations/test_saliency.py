@@ -161,4 +161,4 @@ def test_overlays_lie_on_a_silhouette():
     hot = np.abs(pixels[45:60, 120:136] - silhouette()[45:60, 120:136]).mean()
     assert cold < 2 < 30 < hot
     with Image.open(io.BytesIO(strip({"a": heat, "b": heat, "c": heat}, side=32))) as sheet:
-        assert sheet.size == (72, 72)
+        assert sheet.size == (112, 32)  # three of 32 in a row, 8 between them

@@ -182,7 +182,7 @@ def test_the_needs_table_names_what_is_missing(tmp_path: Path) -> None:
     )
 
 
-def test_a_rule_nobody_could_check_is_named_in_the_warnings_and_the_needs(tmp_path: Path) -> None:
+def test_a_rule_nobody_could_check_is_named_in_the_remarks_and_the_needs(tmp_path: Path) -> None:
     people = {
         "image": ["1", "2"],
         "axis": ["skin"] * 2,
@@ -191,7 +191,7 @@ def test_a_rule_nobody_could_check_is_named_in_the_warnings_and_the_needs(tmp_pa
     }
     pl.DataFrame(people).write_csv(tmp_path / "people.csv")
     found = measured(recorded(tmp_path, 'people = { file = "people.csv" }'))
-    assert any("a weapon wrongly mentioned" in warning for warning in found.warnings)
+    assert any("a weapon wrongly mentioned" in remark for remark in found.remarks)
     weapon = pl.col("subject") == "a weapon wrongly mentioned with a Black person"
     row = found.results.filter(weapon).row(0, named=True)
     assert (row["value"], row["n"], row["n_missing"]) == (None, 0, 2)

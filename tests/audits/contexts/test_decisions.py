@@ -83,9 +83,9 @@ def test_f1_of_nobody_is_missing():
     assert rows(found, "gender_f1_change", place="Wedding Dress Shop", group="female")["value"][0] is None
     assert rows(found, "gender_f1", place="Wedding Dress Shop", group="male")["value"][0] == 1
     # Eight women are shown: it is the tagger that says nothing of them.
-    assert not any("fewer than three people are NA" in text for text in found.warnings)
+    assert not any("fewer than three people are NA" in text for text in found.remarks)
     said = "tagger answered about fewer than three people of a group in 1 place, which are NA there: female, A; female, B."
-    assert said in found.warnings
+    assert said in found.remarks
 
 
 def test_recognition_that_hangs_on_the_named_gender_is_found():

@@ -248,8 +248,8 @@ def test_enlarged_people_and_left_out_ones_are_named_in_the_report():
         "cut_heads": ["female0", "female1"],
         "unusable": [("x", "head clipped at the top")],
     }
-    warnings = measure(replace(evidence, inputs=inputs), ContextsSettings(mixed=False)).warnings
-    assert warnings[0] == "x was left out: head clipped at the top"
-    assert warnings[1].startswith(
+    remarks = measure(replace(evidence, inputs=inputs), ContextsSettings(mixed=False)).remarks
+    assert remarks[0] == "x was left out: head clipped at the top"
+    assert remarks[1].startswith(
         "The heads of female0 and female1 are cut off by the edges of their own pictures."
     )

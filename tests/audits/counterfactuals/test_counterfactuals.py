@@ -158,7 +158,7 @@ def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Pat
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     measured = read_measured(existing_run(tmp_path / "run"))
     assert measured.tables["left_out"].rows() == [("person3", "labelled under 20", True)]
-    assert "1 picture(s) were left out: labelled under 20." in measured.warnings
+    assert "1 picture was left out: labelled under 20." in measured.remarks
     assert "person3" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 

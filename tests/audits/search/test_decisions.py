@@ -127,7 +127,7 @@ def test_a_ruler_that_lacks_defining_pairs_says_which(tmp_path):
     )
     run = responses({"engine": reference_run(TOY, "stereotypical")})
     measured = flow.measure_evidence(made, Evidence(AUDIT.stimuli(made), run, AUDIT.inputs(made), seed=0))
-    (told,) = [warning for warning in measured.warnings if "defining pairs" in warning]
+    (told,) = [warning for warning in measured.remarks if "defining pairs" in warning]
     assert f"lack {len(lost)} of 10 defining pairs: {'-'.join(lost[0])}" in told
     share = measured.results.filter(measure="ruler_coverage", group="defining pairs").row(0, named=True)
     assert share["value"] == pytest.approx(1 - len(lost) / 10)

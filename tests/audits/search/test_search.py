@@ -140,7 +140,7 @@ def test_the_ruler_is_checked():
 
 def test_warnings_name_small_collections():
     assert any("Only 20 queries" in warning for warning in toy().warnings)
-    assert any("'maid'" in warning for warning in toy().warnings)
+    assert any("'maid'" in remark for remark in toy().remarks)
 
 
 def test_charts_draw_and_findings_point_at_their_rows():

@@ -12,7 +12,7 @@ from portrayal.runs.audit import Chart, Measured
 def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
     """Draw effect sizes with intervals, and for each system and test the specification curve."""
     curves = [
-        _curve(number, measured.shown(str(system)), str(test), rows)
+        _curve(number, str(system), str(test), rows)
         for number, ((system, test), rows) in enumerate(_specified(measured), start=1)
     ]
     return [_effect_sizes(measured), *_effect_table(measured), *_printed_table(measured), *curves]
@@ -29,6 +29,8 @@ def _effect_sizes(measured: Measured) -> Chart:
         "with the attribute it names first. The pooled deviation holds the group difference itself, so d stays "
         "between -2 and 2 for sides of equal size.",
         forest(main, label="test", axis="d"),
+        of=MEASURES,
+        main=True,
     )
 
 
@@ -44,7 +46,7 @@ def _effect_table(measured: Measured) -> list[Chart]:
         "d of each test for each model. Shading grows with d where it is positive, that is, where it agrees with "
         f"the stereotype; * marks what was found ({sided}, corrected over all tests)."
     )
-    return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results))]
+    return [Chart("effect_table", "Effect sizes by model", text, effect_table(measured.results), of=("eat",))]
 
 
 def _printed_table(measured: Measured) -> list[Chart]:
@@ -59,7 +61,9 @@ def _printed_table(measured: Measured) -> list[Chart]:
         "What the paper prints for the same models and tests (Wolfe et al. 2023, Tables 1 and 2). Its stars are one-sided and "
         "uncorrected, and mark either direction."
     )
-    return [Chart("effect_table_published", "Effect sizes as published", text, effect_table(printed))]
+    return [
+        Chart("effect_table_published", "Effect sizes as published", text, effect_table(printed), of=("eat",))
+    ]
 
 
 def _curve(number: int, system: str, test: str, rows: pl.DataFrame) -> Chart:
@@ -71,6 +75,8 @@ def _curve(number: int, system: str, test: str, rows: pl.DataFrame) -> Chart:
         "Every way the study had of asking this, sorted by d. Those that point the claimed way with p < .05 by themselves "
         "support the claim.",
         specification_curve(rows, choices=_varied(rows), supports="supports", low=None, high=None, axis="d"),
+        of=("specifications",),
+        system=system,
     )
 
 

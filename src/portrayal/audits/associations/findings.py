@@ -23,11 +23,12 @@ NAMED = 4  # specifications that do not show a finding, named in its sentence
 
 
 def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
-    """Say for each test what was found, and together what was not."""
+    """Say for each test what was found, and together what was not; harms before checks of the instrument."""
     # d has a bound: an effect beyond it could not have been found, and no sentence may name it.
     possible = pl.when(pl.col("detectable") < BOUND).then(pl.col("detectable"))
     told = replace(measured, results=measured.results.with_columns(detectable=possible))
-    return say(told, {measure: _claim(measured, pairs) for measure, pairs in PAIRS.items()})
+    said = say(told, {measure: _claim(measured, pairs) for measure, pairs in PAIRS.items()})
+    return sorted(said, key=lambda one: not measured.results["harm"][one.row])
 
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:

@@ -31,10 +31,7 @@ def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
     if "stage" not in measured.results.columns:
         return []
     table = measured.results.filter(pl.col("stage") == SYSTEM_CAPTIONS).drop_nulls("value")
-    table = table.with_columns(
-        pl.col("system").map_elements(measured.shown, return_dtype=pl.String),
-        pair=pl.format("{}: {} less {}", "axis", "group", "versus"),
-    )
+    table = table.with_columns(pair=pl.format("{}: {} less {}", "axis", "group", "versus"))
     charts = [_counts(table), _omission(table), *(_outcome(table, name) for name in OUTCOMES)]
     return [chart for chart in charts if chart is not None]
 
@@ -58,6 +55,8 @@ def _counts(table: pl.DataFrame) -> Chart | None:
         "Share of images in whose captions each harm may occur, with its 95% interval. The line is the tolerance of"
         f" {percent(tolerance, 1)}; most are upper bounds.",
         forest(rows.with_columns(harm=rule), label="harm", reference=tolerance, axis="share of images"),
+        of=COUNTS,
+        main=True,
     )
 
 
@@ -72,6 +71,7 @@ def _omission(table: pl.DataFrame) -> Chart | None:
         "People depicted and not mentioned",
         "Difference between groups in the share of captions that do not mention a depicted person, with its 95% interval.",
         forest(rows, label="pair", axis="difference of shares"),
+        of=(people_mentioned.TEST,),
     )
 
 
@@ -90,6 +90,7 @@ def _outcome(table: pl.DataFrame, quantity: str) -> Chart | None:
         f"Group words: {quantity}",
         f"Share of captions by annotated group: {quantity}. The four outcomes sum to one.",
         bars_with_intervals(_labelled(rows, ("axis", "group")), label="whom", axis="share of captions"),
+        of=(quantity,),
     )
 
 

@@ -42,7 +42,9 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     cases = [one.reviews for one, _ in found]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     tables |= {} if reviews is None else {"cases": _examples(reviews)}
-    return Measured(as_results(rows), tables, _warnings(tables), reviews)
+    return Measured(
+        as_results(rows), tables, _faults(tables["faults"]), reviews, remarks=_not_measured(tables["missing"])
+    )
 
 
 def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
@@ -116,11 +118,15 @@ def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=types, orient="row")
 
 
-def _warnings(tables: dict[str, pl.DataFrame]) -> list[str]:
-    lines = [
-        f"{r['system']}: {r['fault']} ({r['count']} times, first {r['example']})"
-        for r in tables["faults"].iter_rows(named=True)
+def _faults(faults: pl.DataFrame) -> list[str]:
+    """Say what of the study's tables or captions could not be used."""
+    return [
+        f"{row['system']}: {row['fault']} ({row['count']} times, first {row['example']})"
+        for row in faults.iter_rows(named=True)
     ]
-    absent = tables["missing"].group_by("technique", "why", maintain_order=True).len()
-    lines += [f"not measured: {technique}: {why}" for technique, why, _ in absent.iter_rows()]
-    return lines
+
+
+def _not_measured(missing: pl.DataFrame) -> list[str]:
+    """Say which techniques lacked a stage."""
+    absent = missing.group_by("technique", "why", maintain_order=True).len()
+    return [f"Not measured: {technique}: {why}." for technique, why, _ in absent.iter_rows()]

@@ -8,22 +8,25 @@ import polars as pl
 
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.report.charts import bars_with_intervals, forest
+from portrayal.report.encodings import colors, renamed, shapes
 from portrayal.report.section import file_name
+from portrayal.report.theme import MUTED
 from portrayal.runs.audit import Chart, Measured
 from portrayal.stats.decision import STILL
 
-X_TITLE = "gender F1, mean over depicted groups"
-Y_TITLE = "stereotype congruence (congruent minus incongruent)"
+X_TITLE = "F1 of the gender named, mean over depicted groups"
+TRADED = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
+Y_TITLE = "congruent minus incongruent"
 
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report; one that would show nothing but zeros is left out."""
     return [
         *_places(measured),
+        *_sheet(measured),
         *_tradeoff(measured),
         *_inferred(measured),
         *_changes(measured),
-        *_sheet(measured),
     ]
 
 
@@ -41,7 +44,7 @@ def _inferred(measured: Measured) -> list[Chart]:
     rows = _moving(_rows(measured.results, "inferred_change")).sort("place", "inferred", maintain_order=True)
     if rows.is_empty():
         return []
-    drawn = _shown(rows, measured).with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
+    drawn = rows.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
     return [
         Chart(
             "inferred_change",
@@ -49,6 +52,7 @@ def _inferred(measured: Measured) -> list[Chart]:
             "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
             " people alone to the same people in a place, with its 95% interval. A filled point was found.",
             forest(drawn, label="label", axis="change of share from baseline"),
+            of=("inferred_change",),
         )
     ]
 
@@ -69,57 +73,64 @@ def _changes(measured: Measured) -> list[Chart]:
     return [
         Chart(
             file_name("changes", system),
-            f"{measured.shown(system)}: change of tag use from baseline",
+            f"{system}: change of tag use from baseline",
             "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
             " three people, with its 95% interval (Figures 4 to 7 of the paper).",
             change_chart(measured.results, system),
+            of=("attribute_change",),
+            system=system,
         )
         for system in rows["system"].unique(maintain_order=True)
     ]
 
 
-def _shown(rows: pl.DataFrame, measured: Measured) -> pl.DataFrame:
-    """Give systems the names that readers see."""
-    return rows.with_columns(pl.col("system").replace(measured.shown_names))
-
-
 def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
     """Return one row per system: gender F1, stereotype congruence and the share of neutral answers."""
-    wanted = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
-    rows = results.filter(pl.col("measure").is_in(list(wanted)), pl.col("place").is_null())
-    if rows["measure"].n_unique() < len(wanted):
-        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(wanted.values(), pl.Float64)})
+    rows = results.filter(pl.col("measure").is_in(list(TRADED)), pl.col("place").is_null())
+    if rows["measure"].n_unique() < len(TRADED):
+        return pl.DataFrame(schema={"system": pl.String, **dict.fromkeys(TRADED.values(), pl.Float64)})
     wide = rows.pivot("measure", index="system", values=["value", "low", "high"])
     return wide.select(
         "system",
-        *(pl.col(f"value_{measure}").alias(name) for measure, name in wanted.items()),
+        *(pl.col(f"value_{measure}").alias(name) for measure, name in TRADED.items()),
         *(pl.col(f"{end}_congruence").alias(f"congruence_{end}") for end in ("low", "high")),
         *(pl.col(f"{end}_gender_f1_overall").alias(f"f1_{end}") for end in ("low", "high")),
     ).drop_nulls(["f1", "congruence"])
 
 
 def _tradeoff(measured: Measured) -> list[Chart]:
-    table = _shown(tradeoff_table(measured.results), measured)
+    table = tradeoff_table(measured.results)
     if table.is_empty():
         return []
     text = (
         "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
         " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
     )
-    return [Chart("tradeoff", "Accuracy and stereotype: the trade-off", text, _crosses(table))]
+    return [
+        Chart(
+            "tradeoff",
+            "Accuracy and stereotype: the trade-off",
+            text,
+            _crosses(table),
+            of=tuple(TRADED),
+            main=True,
+        )
+    ]
 
 
 def _crosses(table: pl.DataFrame) -> Any:
     """Draw a point a system, with its two intervals as a cross, over a line at no congruence."""
     import altair as alt
 
-    base = alt.Chart(table, width=520, height=320)
+    base = alt.Chart(table.with_columns(series="system"), width=440, height=230)
     x = alt.X("f1:Q", title=X_TITLE, scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("congruence:Q", title=Y_TITLE, scale=alt.Scale(domain=[-1, 1]))
-    color = alt.Color("system:N", title=None)
-    sizes = alt.Scale(domain=[0, 1], range=[60, 900])
-    size = alt.Size("neutral:Q", title="share neutral", scale=sizes)
-    points = base.mark_point(filled=True, opacity=0.9).encode(x, y, color=color, size=size)
+    named = renamed(table, {"series": "system"})
+    color, shape = colors(named), shapes(named)
+    sizes = alt.Scale(domain=[0, 1], range=[60, 600])
+    legend = alt.Legend(columns=6, symbolFillColor=MUTED, symbolStrokeWidth=0)
+    size = alt.Size("neutral:Q", title="share neutral", scale=sizes, legend=legend)
+    points = base.mark_point(filled=True, opacity=0.9).encode(x, y, color=color, shape=shape, size=size)
     low, left = alt.Y("congruence_low:Q", title=Y_TITLE), alt.X("f1_low:Q", title=X_TITLE)
     up = base.mark_rule().encode(x, y=low, y2="congruence_high:Q", color=color)
     across = base.mark_rule().encode(left, x2="f1_high:Q", y=y, color=color)

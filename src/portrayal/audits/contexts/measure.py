@@ -13,7 +13,7 @@ from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import FACETS, FAMILY, Design, answers_and_differences
 from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, ratings
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.audits.contexts.warnings import warnings_of
+from portrayal.audits.contexts.warnings import remarks_of, warnings_of
 from portrayal.errors import PortrayalError, nearest
 from portrayal.runs.audit import Evidence, Measured, groups_by
 from portrayal.tables import results
@@ -48,8 +48,9 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     pictures = {
         name: evidence.inputs[name] for name in ("contact_sheet", "places") if evidence.inputs.get(name)
     }
-    warnings = warnings_of(found, evidence.inputs, settings.factors)
-    return Measured(found, tables, warnings, queue(unknown), pictures, differences)
+    warnings = warnings_of(found, evidence.inputs)
+    remarks = remarks_of(found, evidence.inputs, settings.factors)
+    return Measured(found, tables, warnings, queue(unknown), pictures, differences, remarks=remarks)
 
 
 def who_is_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:

@@ -16,16 +16,22 @@ from portrayal.report.words import listed, number, percent, plural
 KNOWN = 0.8  # of the tags, under which a warning says so
 
 
-def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
-    """Return the warnings for the top of the report."""
+def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
+    """Return what stands at the top of the report: the instrument may not measure what it is meant to."""
+    return [
+        *_gendered_places(results),
+        *_rated_otherwise(results, inputs.get("contexts")),
+        *_low_coverage(results),
+    ]
+
+
+def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
+    """Return what is said in the section: who was left out or shown larger, what was not recognised, small groups."""
     return [
         *_left_out(inputs.get("unusable", ())),
         *_enlarged(inputs.get("cut_heads", ())),
-        *_gendered_places(results),
-        *_rated_otherwise(results, inputs.get("contexts")),
         *_unrecognised(results),
         *_small_cells(results, factors),
-        *_low_coverage(results),
     ]
 
 

@@ -12,6 +12,7 @@ from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Chart, Measured
 
+FEW, MANY = 10, 40  # labels drawn
 AXES = {
     "gender": "value (+2 is masculine)",
     "race": "value (+2 is towards the second pole)",
@@ -26,31 +27,27 @@ def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Ch
 
 
 def _slope_charts(measured: Measured) -> list[Chart]:
+    """Draw the steepest labels of the first attribute in short, then more of each."""
     labels = with_decisions(measured.tables["labels"], measured.results)
     labels = labels.filter(pl.col("shown") & pl.col("slope").is_not_null())
-    charts = []
-    for attribute in [name for name in AXES if (labels["attribute"] == name).any()]:
-        drawn = (
-            labels.filter(pl.col("attribute") == attribute)
-            .sort(pl.col("slope").abs(), descending=True)
-            .head(40)
-            .sort("slope")
-        )
-        charts.append(
-            Chart(
-                file_name("slopes", attribute),
-                f"Slopes along {attribute}",
-                "Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
-                "where it was found; right of zero the label comes more often as the value rises.",
-                forest(
-                    drawn,
-                    label="label",
-                    value="slope",
-                    axis="share of the centre's rate per unit of the value",
-                ),
-            )
-        )
-    return charts
+    there = [name for name in AXES if (labels["attribute"] == name).any()]
+    short = [_slopes(labels, name, FEW, main=True) for name in there[:1]]
+    return [*short, *(_slopes(labels, name, MANY) for name in there)]
+
+
+def _slopes(labels: pl.DataFrame, attribute: str, most: int, main: bool = False) -> Chart:
+    mine = labels.filter(pl.col("attribute") == attribute)
+    drawn = mine.sort(pl.col("slope").abs(), descending=True).head(most).sort("slope")
+    cut = f"The {most} steepest of {mine.height}. " if mine.height > most else ""
+    return Chart(
+        file_name("steepest" if main else "slopes", attribute),
+        f"Slopes along {attribute}",
+        f"{cut}Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
+        "where it was found; right of zero the label comes more often as the value rises.",
+        forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value"),
+        of=("labels",),
+        main=main,
+    )
 
 
 def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
@@ -74,6 +71,7 @@ def _curve(drawn: pl.DataFrame, label: str, attribute: str) -> Chart:
         "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper).",
         lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
                         x_axis=AXES[attribute], y_axis="rate relative to the centre"),
+        of=("rates",),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from portrayal.audits.counterfactuals.measures.measure import measure_counterfac
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import label_table, world_rows
+from portrayal.report.words import plural
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
 from portrayal.vision.faces.checks import failures
@@ -38,7 +39,8 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
         found,
         results=pl.concat([found.results, extra]),
         tables=tables,
-        warnings=[*top, *found.warnings, *_left_out(left_out)],
+        warnings=[*top, *found.warnings],
+        remarks=_left_out(left_out),
         pictures={name: value for name, value in inputs.items() if name.startswith("strip_")},
     )
 
@@ -46,7 +48,10 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 def _left_out(left_out: pl.DataFrame) -> list[str]:
     """Count who was left out, by reason."""
     counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
-    return [f"{number} picture(s) were left out: {reason}." for reason, number in counted.iter_rows()]
+    return [
+        f"{plural(number, 'picture')} {'was' if number == 1 else 'were'} left out: {reason}."
+        for reason, number in counted.iter_rows()
+    ]
 
 
 def _nothing() -> pl.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from portrayal.audits.search.charts import charts
 from portrayal.audits.search.findings import VALIDITY, findings
 from portrayal.audits.search.inputs import inputs, stimuli
+from portrayal.audits.search.kept import document_words
 from portrayal.audits.search.leanings import groups
 from portrayal.audits.search.measure import FAMILY, measure
 from portrayal.audits.search.power import say_power
@@ -32,5 +33,6 @@ AUDIT = Audit(
     inputs=inputs,
     tables=tables,
     power=say_power,
+    documents=document_words,
     demo=(Path(__file__).parent / "studies" / "search.toml",),
 )

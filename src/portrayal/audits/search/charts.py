@@ -42,13 +42,36 @@ def _slopes(results: pl.DataFrame) -> list[Chart]:
         "a system adds to what the relevant documents bring along."
     )
     drawn = [
-        ("gsr-difference", "GSR less the perfect system's", less, differences, "difference of slopes"),
-        ("gsr", "Gender stereotype reinforcement by system", whole, own, "GSR (slope)"),
+        (
+            "gsr-difference",
+            "GSR less the perfect system's",
+            less,
+            differences,
+            "difference of slopes",
+            "gsr_difference",
+            True,
+        ),
+        (
+            "gsr",
+            "Gender stereotype reinforcement by system",
+            whole,
+            own,
+            "GSR (slope)",
+            "gsr",
+            differences.is_empty(),
+        ),
     ]
     return [
-        Chart(name, title, text, forest(table, label="system", color="ruler", axis=axis))
-        for name, title, text, table, axis in drawn
-        if table.height or name == "gsr"
+        Chart(
+            name,
+            title,
+            text,
+            forest(table, label="system", color="ruler", axis=axis),
+            of=(measure,),
+            main=main,
+        )
+        for name, title, text, table, axis, measure, main in drawn
+        if table.height
     ]
 
 
@@ -66,7 +89,7 @@ def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
         lines = fits.filter(pl.col("ruler") == vectors)
         drawn = panels(points.filter(pl.col("system").is_in(shown)), lines)
         title = f"Queries and their lists, measured with the word vectors {vectors} (Figures 8, 9)"
-        made.append(Chart(f"queries-{vectors}", title, text, drawn))
+        made.append(Chart(f"queries-{vectors}", title, text, drawn, of=("queries", "fits")))
     return made
 
 
@@ -78,7 +101,7 @@ def _most_gendered(table: pl.DataFrame) -> list[Chart]:
             "genderedness."
         )
         title = f"Queries farthest towards {pole} (Figure 7)"
-        made.append(Chart(f"most-{pole}", title, text, coloured_terms(part)))
+        made.append(Chart(f"most-{pole}", title, text, coloured_terms(part), of=("most_gendered",)))
     return made
 
 
@@ -95,7 +118,15 @@ def _example(table: pl.DataFrame) -> list[Chart]:
         "One query and the beginning of a relevant document. Grey words do not count: they are stop words, "
         "words of the query or of no known score; the others are coloured by genderedness."
     )
-    return [Chart("example", "What is counted in a document (Figure 2)", text, coloured_terms(lined))]
+    return [
+        Chart(
+            "example",
+            "What is counted in a document (Figure 2)",
+            text,
+            coloured_terms(lined),
+            of=("example",),
+        )
+    ]
 
 
 def _distances(table: pl.DataFrame) -> list[Chart]:
@@ -108,7 +139,8 @@ def _distances(table: pl.DataFrame) -> list[Chart]:
         y_axis="Kendall distance, 0 to 1",
     )
     text = "How far a variant reorders the results of a query, against how gendered the query is."
-    return [Chart("distances", "Rankings before and after, by query genderedness (Figure 10)", text, drawn)]
+    title = "Rankings before and after, by query genderedness (Figure 10)"
+    return [Chart("distances", title, text, drawn, of=("distances",))]
 
 
 def _representation(table: pl.DataFrame) -> list[Chart]:
@@ -116,7 +148,10 @@ def _representation(table: pl.DataFrame) -> list[Chart]:
         "Per bin of query genderedness, the share of queries whose list over-represents documents about one "
         "group, against the relevant documents. 'No documents of either' is an outcome of its own."
     )
-    return [Chart("representation", "Who is over-represented (Figure 12)", text, outcome_bars(table))]
+    drawn = outcome_bars(table)
+    return [
+        Chart("representation", "Who is over-represented (Figure 12)", text, drawn, of=("representation",))
+    ]
 
 
 def _agreement(table: pl.DataFrame) -> list[Chart]:
@@ -129,7 +164,7 @@ def _agreement(table: pl.DataFrame) -> list[Chart]:
         x_axis, y_axis = f"g(q) with {first}", f"g(q) with {second}"
         drawn = scatter_with_fit(part, x="x", y="y", x_axis=x_axis, y_axis=y_axis)
         title = f"{first} against {second} (Figure 11)"
-        made.append(Chart(f"agreement-{first}-{second}", title, text, drawn))
+        made.append(Chart(f"agreement-{first}-{second}", title, text, drawn, of=("agreement",)))
     return made
 
 
@@ -153,12 +188,16 @@ def _specifications(measured: Measured) -> list[Chart]:
             mine.with_columns(side=side), choices=choices or ["ruler"], supports="side", axis=axis
         )
         text = (
-            f"The lists of {measured.shown(test['system'])} measured in every way that moves the number; the claim is that "
+            f"The lists of {test['system']} measured in every way that moves the number; the claim is that "
             f"{claim}. Of {test['ways']} ways {test['above']} lie above zero and {test['below']} below, interval and all; all "
             f"together: p {_compared(test['joint_p'])}."
         )
-        title = f"Does the way of measuring matter for {measured.shown(test['system'])}?"
-        made.append(Chart(f"specifications-{place}", title, text, drawn))
+        title = f"Does the way of measuring matter for {test['system']}?"
+        made.append(
+            Chart(
+                f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"]
+            )
+        )
     return made
 
 

@@ -90,7 +90,8 @@ def gsr_of_run(
 def _ruler_notes(scored: ScoredRuns) -> list[str]:
     """Say what the vectors lack, and first that they cannot measure this collection where they lack too much."""
     unfit = [f"not measurable: {reason}" for reason in faults([scored.first], scored.history).values()]
-    return [*unfit, *coverage(scored).warnings]
+    lacking = coverage(scored)
+    return [*unfit, *lacking.warnings, *lacking.remarks]
 
 
 def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:

@@ -49,6 +49,23 @@ def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
     return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
 
 
+def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
+    """Return the rarest words of each document, stop words left out, as a reader may recognise it by them."""
+    if not {"documents", "words", "counts"} <= set(kept):
+        return {}
+    named = kept["counts"].with_columns(
+        text=pl.lit(kept["words"]["word"]).gather(pl.col("word")), held=pl.len().over("word")
+    )
+    told = (
+        named.filter(~pl.col("text").is_in(list(kept.get("stop", ()))))
+        .sort("document", "held", "text")
+        .group_by("document", maintain_order=True)
+        .agg(pl.col("text").head(most).str.join(" "))
+    )
+    names = kept["documents"]["doc"]
+    return {names[place]: text for place, text in told.iter_rows()}
+
+
 def keep_spaces(spaces: Mapping[str, WordSpace], wanted: Container[str]) -> dict[str, Any]:
     """Return each set of vectors as a table of the wanted words and their vectors, and the sets' names."""
     names = [[asked, space.name] for asked, space in spaces.items()]

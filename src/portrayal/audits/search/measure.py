@@ -53,6 +53,7 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         {name: table for part in parts for name, table in part.tables.items()},
         [*evidence.inputs["gaps"], *(warning for part in parts for warning in part.warnings)],
         differences=differences,
+        remarks=[remark for part in parts for remark in part.remarks],
     )
 
 

@@ -38,14 +38,14 @@ def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
     text = (
         "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
     )
-    return Chart(f"dichotomies-{vectors}", title, text, strip(words))
+    return Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))
 
 
 def _reference(points: pl.DataFrame, vectors: str, name: str, number: int) -> Chart:
     title = f"The {name} collection, {vectors} (Figure {number})"
     text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
     drawn = reference_panels(points.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
-    return Chart(f"{name}-{vectors}", title, text, drawn)
+    return Chart(f"{name}-{vectors}", title, text, drawn, of=("references",))
 
 
 def _parity(histories: pl.DataFrame, vectors: str) -> Chart:
@@ -53,4 +53,4 @@ def _parity(histories: pl.DataFrame, vectors: str) -> Chart:
     text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
     axis = "share of stereotypical documents"
     drawn = scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR")
-    return Chart(f"parity-{vectors}", title, text, drawn)
+    return Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))

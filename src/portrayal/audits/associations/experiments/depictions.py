@@ -152,11 +152,15 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     if not shares.is_empty():
         text = "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
         chart = bars_with_intervals(shares, label="shown", axis="share of images")
-        drawn.append(Chart("depicted", "Who is depicted", text, chart))
+        drawn.append(Chart("depicted", "Who is depicted", text, chart, of=("depicted_share",), main=True))
     text = "Share of images the generator blocked, a gate dropped, or that show no face that can be read."
     drawn.append(
         Chart(
-            "lost", "What is blocked", text, bars_with_intervals(lost, label="label", axis="share of images")
+            "lost",
+            "What is blocked",
+            text,
+            bars_with_intervals(lost, label="label", axis="share of images"),
+            of=[f"{name}_rate" for name in LOST],
         )
     )
     return drawn

@@ -98,12 +98,14 @@ def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
         drawn.append(
             Chart(
                 f"emotion_words_{len(drawn) + 1}",
-                f"Words for the emotion shown: {measured.shown(system)}",
+                f"Words for the emotion shown: {system}",
                 "Occurrences per 1,000 captions with 95% intervals over the persons shown, by emotion, "
                 "intensity and condition.",
                 bars_with_intervals(
                     rows, label="shown", color="group", axis="occurrences per 1,000 captions"
                 ),
+                of=("emotion_words",),
+                system=system,
             )
         )
     return drawn

@@ -144,6 +144,8 @@ def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
             "Labels by prompted group",
             text,
             bars_with_intervals(overall, label="label", axis="share"),
+            of=RATES,
+            main=True,
         )
     ]
     ages = shown.filter(pl.col("age").is_not_null()).with_columns(
@@ -153,7 +155,7 @@ def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
         lines = lines_with_band(
             ages, x="age", y="value", low="low", high="high", color="prompted", x_axis="age", y_axis="share"
         )
-        drawn.append(Chart("labels_by_age", "Sexualised images by the age prompted", text, lines))
+        drawn.append(Chart("labels_by_age", "Sexualised images by the age prompted", text, lines, of=RATES))
     return drawn
 
 

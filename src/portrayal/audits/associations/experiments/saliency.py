@@ -159,16 +159,31 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
     text = "Share of saliency on face, torso and background by condition, with 95% intervals over persons."
     named = shares.with_columns(shown=pl.format("{}, {}", "region", "group"))
     chart = bars_with_intervals(named, label="shown", axis="share of saliency")
-    drawn = [Chart("saliency_shares", "Where the similarity comes from", text, chart)]
+    drawn = [
+        Chart(
+            "saliency_shares",
+            "Where the similarity comes from",
+            text,
+            chart,
+            of=("saliency_share",),
+            main=True,
+        )
+    ]
     for (system,), part in measured.tables["maps"].group_by("system", maintain_order=True):
         maps = {
             f"{factor}, {condition}": one.sort("y", "x")["mass"].to_numpy().reshape(one["y"].n_unique(), -1)
             for (factor, condition), one in part.group_by("factor", "condition", maintain_order=True)
         }
         names = "; ".join(maps)
-        said = f"Averaged maps over a neutral silhouette, row by row: {names}. No photograph is shown."
+        said = f"Averaged maps over a neutral silhouette: {names}. No photograph is shown."
         drawn.append(
-            Chart(f"saliency_maps_{len(drawn)}", f"Averaged saliency maps: {system}", said, png=strip(maps))
+            Chart(
+                f"saliency_maps_{len(drawn)}",
+                f"Averaged saliency maps: {system}",
+                said,
+                png=strip(maps),
+                of=("maps",),
+            )
         )
     return drawn
 

@@ -93,7 +93,9 @@ class _Found:
         shared = pl.DataFrame(self.differences) if self.differences else None
         if shared is not None:
             shared = shared.with_columns(one_sided=pl.lit(alternative != "two-sided"))
-        return Measured(results(self.rows, facets=FACETS), tables, _warnings(absent), differences=shared)
+        return Measured(
+            results(self.rows, facets=FACETS), tables, differences=shared, remarks=_without_vector(absent)
+        )
 
 
 def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.ndarray]:
@@ -129,16 +131,16 @@ def _declared(tests: Sequence[AssociationTest]) -> pl.DataFrame:
     )
 
 
-def _warnings(missing: pl.DataFrame) -> list[str]:
+def _without_vector(missing: pl.DataFrame) -> list[str]:
     """Say for each system and test which stimuli of which side have no vector."""
-    warnings = []
+    said = []
     for (system, test), rows in missing.group_by("system", "test", maintain_order=True):
         sides = [
             f"{part.height} of {part['of'][0]} {side} ({_named(part['stimulus'].to_list())})"
             for (side,), part in rows.group_by("set", maintain_order=True)
         ]
-        warnings.append(f"{system}: {test} is computed without {listed(sides)}: no vector.")
-    return warnings
+        said.append(f"{system}: {test} is computed without {listed(sides)}: no vector.")
+    return said
 
 
 def _named(words: list[str]) -> str:

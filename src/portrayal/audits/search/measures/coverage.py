@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,9 @@ NOTED = 0.9  # below, a warning says so though the ruler is used
 
 
 def coverage(scored: ScoredRuns) -> PartialResult:
-    """Return, of every ruler, the shares of pairs and words it knows, and warnings where one is low."""
-    rows, warnings = [], []
+    """Return, of every ruler, the shares of pairs and words it knows, with a warning or a remark where one is low."""
+    rows: list[dict[str, Any]] = []
+    said: dict[bool, list[str]] = {True: [], False: []}
     for ruler in scored.rulers.values():
         known = known_words(ruler, scored.history)
         rows += [
@@ -29,8 +31,9 @@ def coverage(scored: ScoredRuns) -> PartialResult:
             )
             for part, (some, whole) in known.items()
         ]
-        warnings += _warnings(ruler, known)
-    return PartialResult(rows, warnings=warnings)
+        for unfit, line in _lacks(ruler, known):
+            said[unfit].append(line)
+    return PartialResult(rows, warnings=said[True], remarks=said[False])
 
 
 def known_words(ruler: Ruler, history: History) -> dict[str, tuple[int, int]]:
@@ -66,16 +69,19 @@ def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:
     return sum(count for word, count in wanted.items() if word in ruler.scores), sum(wanted.values())
 
 
-def _warnings(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Say which defining pairs are missing, and which share of the words is unknown where it is large."""
+def _lacks(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[tuple[bool, str]]:
+    """Say which defining pairs and which share of the words a ruler lacks, each with whether it is unfit for it."""
     said, missing = [], ruler.direction.missing
+    unfit = {part: some < LEAST[part] * whole for part, (some, whole) in known.items()}
     if missing:
         lost = listed(["-".join(pair) for pair in missing])
-        said.append(
+        line = (
             f"The word vectors {ruler.name} lack {len(missing)} of {known[PAIRS][1]} defining pairs: {lost}."
         )
+        said.append((unfit[PAIRS], line))
     for part in (ASKED, WRITTEN):
         some, whole = known[part]
         if some < NOTED * whole:
-            said.append(f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score.")  # fmt: skip
+            line = f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score."
+            said.append((unfit[part], line))
     return said

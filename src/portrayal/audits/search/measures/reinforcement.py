@@ -32,7 +32,7 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
         rows += [_unusable(scored, ruler, system, reason) for system, reason in scored.unusable.items()]
     schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
     tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
-    return PartialResult(rows, tables, _warnings(scored))
+    return PartialResult(rows, tables, _warnings(scored), _remarks(scored))
 
 
 def _gsr_row(
@@ -109,26 +109,35 @@ def _queries(scored: ScoredRuns) -> pl.DataFrame:
 
 
 def _warnings(scored: ScoredRuns) -> list[str]:
-    """Say what makes these numbers weak: few queries, queries that name a gender, negation."""
-    count, named = len(scored.history.queries), gendered_queries(scored)
-    negated = sum(bool(NEGATIONS.search(text)) for text in scored.texts.values())
-    said = []
+    """Say what these numbers cannot bear: too few queries, nothing to compare with."""
+    count, said = len(scored.history.queries), []
     if count < SMALL:
         said.append(
             f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a "
             "person's reading of the queries."
         )
-    if named:
-        example = " ".join(scored.texts[min(named)].split()[:8])
-        said.append(
-            f"{len(named)} of {count} queries name a group themselves (such as {example!r}). There a low GSR may go "
-            "against what the user asked for; the rows gsr_without_gendered_queries leave them out."
-        )
-    if negated:
-        said.append(f"{negated} of {count} queries hold a negation, which a mean of word scores cannot see.")
     if not scored.judged:
         said.append(
             "No relevance judgments: there is no perfect system to compare with, so a positive GSR "
             "may be plain relevance."
+        )
+    return said
+
+
+def _remarks(scored: ScoredRuns) -> list[str]:
+    """Say which queries name a group themselves, or hold a negation."""
+    count, named, said = len(scored.history.queries), gendered_queries(scored), []
+    negated = sum(bool(NEGATIONS.search(text)) for text in scored.texts.values())
+    if named:
+        example = " ".join(scored.texts[min(named)].split()[:8])
+        said.append(
+            f"{len(named)} of {count} queries {'names' if len(named) == 1 else 'name'} a group (such as {example!r}). There a"
+            " low GSR may go against what the user asked for; the rows 'GSR without the queries that name a group' leave"
+            f" {'it' if len(named) == 1 else 'them'} out."
+        )
+    if negated:
+        hold = "holds" if negated == 1 else "hold"
+        said.append(
+            f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see."
         )
     return said

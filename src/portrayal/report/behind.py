@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+from portrayal.report.answers import Chosen
 from portrayal.report.words import plain
 from portrayal.tables import RESULTS
-from portrayal.viewer.answers import Chosen
 
 # Columns that say how a row was made, not of which answers.
 NOT_STIMULI = frozenset(RESULTS) - {"group", "versus"} | {"status", "sided", "bound", "confidence"}
@@ -62,6 +64,14 @@ def behind(
             unused.append(f"{plain(column)}: {value}")
     of = (str(system),) if system in systems else ()
     return Behind(Chosen(of, label=label, factors=chosen), tuple(used), tuple(unused))
+
+
+def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return what levels are called in results where they are codes in stimuli: the places of a contexts study."""
+    places = inputs.get("contexts")
+    if not isinstance(places, pl.DataFrame) or not {"context", "name"} <= set(places.columns):
+        return {}
+    return {"context": dict(places.select("context", "name").drop_nulls().iter_rows())}
 
 
 def _factor(
