@@ -4,7 +4,7 @@
 
 A pair is one study asked twice: the same stimuli, systems whose chances stay as they are, other chance. Its answers take the
 path real ones take (read, measured, decided, compared), and what counts is a printed line that something moved. In a planted
-pair the second wave has an effect; a tenth as many of these are made. Each row of the table stops after `seconds` at the latest.
+pair the second wave has an effect; a tenth as many of these are made. Each row of the table stops after `seconds` of processor time.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def shows(case: Case, seed: int) -> bool:
 
 def counted(case: Case, pairs: int, seconds: float = float("inf"), first: int = 0) -> tuple[int, int]:
     """Return how many pairs show a change, and how many there were before time was up."""
-    end, hits, done = time.monotonic() + seconds, 0, 0
-    while done < pairs and time.monotonic() < end:
+    end, hits, done = time.process_time() + seconds, 0, 0
+    while done < pairs and time.process_time() < end:
         hits += shows(case, first + done)
         done += 1
     return hits, done

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.runs.registry import get_audit
-from portrayal.runs.waves import Wave
+from portrayal.runs.waves import Wave, units_of
 from portrayal.stats.decision import CONFIRMATORY, FOUND, NOT_FOUND, flipped_share
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.stats.multiplicity import LEVEL, adjust
@@ -106,10 +106,11 @@ def _values(wave: Wave, block: pl.DataFrame, about: Sequence[str]) -> dict[tuple
 def _blocks(wave: Wave) -> Iterator[pl.DataFrame]:
     """Yield the stimuli of each block of people: as many of every group in each as can be."""
     groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
-    shown = groups.select("stimulus", "axis", "group", "unit")
+    shown = units_of(wave)
     if shown.is_empty():  # nobody is shown: each question stands for itself
-        shown = wave.evidence.stimuli.select("stimulus", axis=pl.lit(""), group=pl.lit(""), unit="stimulus")
-    units = shown.sort("axis", "group", "unit").unique("unit", keep="first", maintain_order=True)
-    blocks = units.select("unit", block=pl.int_range(pl.len()) % BLOCKS)
+        shown = wave.evidence.stimuli.select("stimulus", unit="stimulus")
+    sorted_units = groups.sort("axis", "group", "unit")["unit"].unique(maintain_order=True).to_list()
+    units = list(dict.fromkeys([*sorted_units, *shown["unit"].unique().sort()]))
+    blocks = pl.DataFrame({"unit": units, "block": [place % BLOCKS for place in range(len(units))]})
     for (_,), block in shown.join(blocks, on="unit").group_by("block", maintain_order=True):
         yield block.select("stimulus").unique()

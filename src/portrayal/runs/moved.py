@@ -22,7 +22,7 @@ import polars as pl
 from portrayal.runs.held_again import hold_again
 from portrayal.runs.registry import get_audit
 from portrayal.runs.silence import ANSWERED, questions
-from portrayal.runs.waves import Wave
+from portrayal.runs.waves import Wave, units_of
 from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.stats.paired import paired_difference
 from portrayal.tables import check_results, facets
@@ -57,7 +57,7 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
         parts.append(rows)
         differences.append(changes.with_columns(row=pl.col("row") + start))
         start += rows.height
-    table = check_results(pl.concat(parts, how="diagonal"))
+    table = check_results(pl.concat(parts, how="diagonal_relaxed"))  # a column may be empty in one part
     study = waves[0].study
     measures = sorted(set(table["measure"]))
     decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
@@ -178,14 +178,9 @@ def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
     return rows
 
 
-def _units(wave: Wave) -> pl.DataFrame:
-    groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
-    return groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
-
-
 def _counted(wave: Wave) -> str:
     """Return what the units of a wave are: people, queries, images; questions where nobody is shown."""
-    return "questions" if _units(wave).is_empty() else get_audit(wave.study.audit).units
+    return "questions" if units_of(wave).is_empty() else get_audit(wave.study.audit).units
 
 
 def paired_by(wave: Wave) -> str:
@@ -196,6 +191,6 @@ def paired_by(wave: Wave) -> str:
 
 def _said(wave: Wave) -> pl.DataFrame:
     """Return the share each person's questions were answered, by system; a question without a person stands for itself."""
-    asked = questions(wave.evidence.responses).filter("asked").join(_units(wave), on="stimulus", how="left")
+    asked = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
     asked = asked.with_columns(unit=pl.coalesce("unit", "stimulus"))
     return asked.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")
