@@ -140,7 +140,7 @@ def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
 def about(row: Mapping[str, Any]) -> str:
     """Say which row of the results this is: system, measure, sides and facets."""
     names = ["system", "measure", "group", "versus", *(name for name in row if name not in _OWN)]
-    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row[name] for name in names]
+    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row.get(name) for name in names]
     return ", ".join(str(part) for part in parts if part)
 
 

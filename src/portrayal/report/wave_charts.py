@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.report.drawing import to_svg
-from portrayal.report.encodings import reference_line
-from portrayal.report.theme import PALETTE, SHAPES
+from portrayal.report.theme import MUTED, PALETTE, SHAPES
 from portrayal.report.words import listed
 from portrayal.runs.waves import Wave
 from portrayal.stats.decision import FOUND
@@ -44,17 +43,21 @@ def wave_charts(
         Says which row of the results one is.
     """
     labels = pl.Series([about(row) for row in measures.iter_rows(named=True)], dtype=pl.String)
-    marked = measures.with_columns(label=labels, moved=pl.col("decision") == FOUND)
-    order = marked.sort("moved", "p", descending=[True, False], nulls_last=True)
+    marked = measures.with_columns(_label=labels, _moved=pl.col("decision") == FOUND)
+    order = marked.sort("_moved", "p", descending=[True, False], nulls_last=True)
     systems = measures["system"].unique(maintain_order=True).to_list()
+    # What is the same in every row is left out of the titles.
+    telling = {"system", "measure", *(name for name in measures.columns if measures[name].n_unique() > 1)}
     values = [_values(wave, about) for wave in waves]
     drawn = []
-    for label in order["label"].unique(maintain_order=True).head(MOST):
-        mine = order.filter(pl.col("label") == label)
+    for label in order["_label"].unique(maintain_order=True).head(MOST):
+        mine = order.filter(pl.col("_label") == label)
         points = [
             {"wave": wave.name, **found.get(label, {})} for wave, found in zip(waves, values, strict=True)
         ]
-        drawn.append(_drawn(label, mine, points, systems.index(mine["system"][0])))
+        row = mine.row(0, named=True)
+        title = about({name: row[name] for name in row if name in telling})
+        drawn.append(_drawn(title, mine, points, systems.index(row["system"])))
     return drawn
 
 
@@ -64,7 +67,7 @@ def _values(wave: Wave, about: Callable[[Mapping[str, Any]], str]) -> dict[str, 
 
 
 def _drawn(label: str, mine: pl.DataFrame, points: Sequence[Mapping[str, Any]], place: int) -> WaveChart:
-    moved = mine.filter("moved")["to"].to_list()
+    moved = mine.filter("_moved")["to"].to_list()
     said = f"moved by {listed(moved)}" if moved else "no change beyond noise"
     frame = pl.DataFrame(points, {"wave": pl.String, **POINTS})
     frame = frame.with_columns(moved=pl.col("wave").is_in(moved))
@@ -88,13 +91,16 @@ def _chart(frame: pl.DataFrame, place: int) -> Any:
     )
     low = alt.Y(field="low", type="quantitative", title=None)
     there = base.transform_filter("isValid(datum.value)")
-    spans = there.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(color=color)
+    spans = there.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
+        color=color, aria=False
+    )
     filled = alt.condition("datum.moved", alt.value(1), alt.value(0))
+    # The figure has a text of its own; its marks are not read out one by one.
     return alt.layer(
-        reference_line(0.0 if _holds_zero(frame) else None, "y"),
-        there.mark_line(color=color, strokeWidth=1, opacity=0.5).encode(up),
+        _zero(frame),
+        there.mark_line(color=color, strokeWidth=1, opacity=0.5, aria=False).encode(up),
         spans.encode(low, alt.Y2(field="high")),
-        there.mark_point(size=60, opacity=1, shape=shape, stroke=color, fill=color).encode(
+        there.mark_point(size=60, opacity=1, shape=shape, stroke=color, fill=color, aria=False).encode(
             up, fillOpacity=filled
         ),
     )
@@ -105,13 +111,20 @@ def _across(frame: pl.DataFrame) -> Any:
     import altair as alt
 
     names = frame["wave"].to_list()
-    level = sum(map(len, names)) * 7 < WIDTH
+    level = max(map(len, names)) * 7 < WIDTH / len(names)
     axis = alt.Axis(grid=False, labelAngle=0 if level else -40, labelLimit=90)
     return alt.X(
         field="wave", type="nominal", title=None, sort=None, axis=axis, scale=alt.Scale(domain=names)
     )
 
 
-def _holds_zero(frame: pl.DataFrame) -> bool:
+def _zero(frame: pl.DataFrame) -> Any:
+    """Return a dashed line at 0, where an interval or value reaches it."""
+    import altair as alt
+
     ends = [end for name in POINTS for end in frame[name].drop_nulls()]
-    return bool(ends) and min(ends) <= 0 <= max(ends)
+    at = [0.0] if ends and min(ends) <= 0 <= max(ends) else []
+    line = alt.Chart(pl.DataFrame({"at": at}, {"at": pl.Float64})).mark_rule(
+        color=MUTED, strokeDash=[3, 3], aria=False
+    )
+    return line.encode(alt.Y(field="at", type="quantitative"))
