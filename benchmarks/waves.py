@@ -42,6 +42,7 @@ CASES = (
     Case("search", "demo", 0.3),
     Case("counterfactuals", "small"),
     Case("counterfactuals", "demo", 0.8),
+    Case("counterfactuals", "large", 0.8),
     Case("associations", "small"),
     Case("associations", "clustered", 1.8),
 )

@@ -129,7 +129,9 @@ def test_unchanged_waves_of_whole_audits_show_no_change(stem: str, pairs: int) -
     assert counted(Case(stem, "small"), pairs)[0] <= 2
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.effect and case.stem != "captions"])
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.effect and case.stem != "captions" and case.shape != "large"]
+)
 def test_a_planted_change_of_a_whole_audit_is_found(case: Case) -> None:
     assert counted(case, 2) == (2, 2)
 
