@@ -24,7 +24,6 @@ from portrayal.vision.generator.steering import (
     KINDS,
     Centre,
     between,
-    face_ends,
     find_centre,
     find_ends,
     lines,
@@ -167,6 +166,19 @@ def small(job: Job, pictures: Any, readings: np.ndarray, compass: Compass) -> No
 
 def make(job: Job, compass: Compass) -> None:
     """Choose people never used to find directions, and make their series, both kinds."""
+    if not (job.state / "people.npz").exists():
+        gather(job, compass)
+    with np.load(job.state / "people.npz") as kept:
+        people, chosen = kept["styles"].astype(float), kept["number"]
+    with (
+        tarfile.open(job.state / "face_only.tar", "w") as face,
+        tarfile.open(job.state / "whole.tar", "w") as whole,
+    ):
+        write(job, compass, people, chosen, (face, whole))
+
+
+def gather(job: Job, compass: Compass) -> None:
+    """Choose the people, and keep who they are."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
     drawn, _ = job.studio.styles(DRAWN * job.asked.pool, PEOPLE_SEED, TRUNCATION, mean)
     styles = drawn[
@@ -183,11 +195,6 @@ def make(job: Job, compass: Compass) -> None:
     people = styles.double().cpu().numpy()[chosen]
     np.savez(job.state / "people.npz", number=chosen, styles=people.astype(np.float32), readings=readings[chosen],
              age=age_read[chosen], under=np.array([(age_read < YOUNGEST).sum(), len(styles)]))  # fmt: skip
-    with (
-        tarfile.open(job.state / "face_only.tar", "w") as face,
-        tarfile.open(job.state / "whole.tar", "w") as whole,
-    ):
-        write(job, compass, people, chosen, (face, whole))
 
 
 def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tars: tuple[Any, Any]) -> None:
@@ -197,9 +204,8 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
         centre = find_centre(job.studio, compass, people, line)
         title, values = "-".join((line.attribute, *line.poles)).replace(" ", "_"), VALUES[line.attribute]
         ends = find_ends(job.studio, compass, centre, line)
-        near = face_ends(job.studio, compass, centre, line, ends)
-        for kind, to, tar, table in zip(KINDS, (near, ends), tars, tables, strict=True):
-            found = between(job.studio, centre, line, values, to, kind)
+        for kind, tar, table in zip(KINDS, tars, tables, strict=True):
+            found = between(job.studio, centre, line, values, ends, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if line.attribute == "gender" and kind == KINDS[0]:

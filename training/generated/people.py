@@ -6,9 +6,10 @@ import numpy as np
 
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
 
-BANDS = ((30, 40), (40, 50), (50, 90))  # years, by the mean of the age reader and the readers' own
-YOUNGEST, YOUNGEST_AGAIN = 27, 31  # a little above what every step must reach
-SURE = np.log(0.45)  # the least probability of a group
+BANDS = ((33, 41), (41, 49), (49, 90))  # years, by the mean of the age reader and the readers' own
+# Well above what every step must reach: a generated face read as 27 was seen to look like a child's.
+YOUNGEST, YOUNGEST_AGAIN = 31, 33
+SURE = np.log(0.4)  # the least probability of a group
 
 
 def years(readings: np.ndarray, name: str) -> np.ndarray:
@@ -37,11 +38,13 @@ def choose(
 
 
 def likely(expected: np.ndarray, count: int) -> np.ndarray:
-    """Return who is looked at (indices), by readings expected of styles: as many as likeliest to be of each group."""
+    """Return who is looked at (indices), by readings expected of styles: the older half, as many as likeliest to be of each group."""
+    age = expected[:, COLUMNS.index("years")]
+    older = age >= np.median(age)
     found: dict[int, None] = {}
     for group in GROUPS:
         order = np.argsort(-expected[:, COLUMNS.index(group)], kind="stable").tolist()
-        new = [one for one in order if one not in found][: count // len(GROUPS)]
+        new = [one for one in order if older[one] and one not in found][: count // len(GROUPS)]
         found |= dict.fromkeys(new)
     return np.array(sorted(found), dtype=int)
 

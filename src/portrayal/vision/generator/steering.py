@@ -14,6 +14,7 @@ from portrayal.vision.generator.readings import (
     BOTH,
     CONTRASTS,
     HELD,
+    LOOKS,
     PAIR_LEVELS,
     PAIRS,
     PLACEBO_HELD,
@@ -28,10 +29,12 @@ CUE_COUNTS, AGE_COUNTS = (
 FARTHEST = 5.0  # standard deviations of styles, from where a face was found
 LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 # The reading at value 2 (log odds), with a minus at -2: as far as two independent readers need, no farther, since identity pays for it.
-REACH = {BOTH: 3.0, "White to Black": 3.8, "White to East Asian": 3.0, "Black to East Asian": 3.2}
+REACH = {BOTH: 3.0, "White to Black": 4.0, "White to East Asian": 3.4, "Black to East Asian": 3.6}
+# What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity.
+LEFT = (*LOOKS, *PAIR_LEVELS)
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of the way to an end: where readings are taken to place the steps
 FACE_SHARE = 0.75  # of the whole picture's reach, asked of the face alone
-FACE_ROUNDS, FACE_FARTHEST = 4, 1.0  # how often and how far it is corrected
+FACE_ROUNDS, FACE_FARTHEST = 6, 1.5  # how often and how far it is corrected
 STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
 TRIES, SCALES = (
     6,
@@ -187,9 +190,9 @@ def steer(
     """
     at, moves = places(list(names)), compass.moves(names)
     scale, weights = compass.scale[at], np.array([CUE_COUNTS, *(_counts(name) for name in names[1:])])
-    slopes = np.tile(
-        np.eye(len(at)), (len(styles), 1, 1)
-    )  # of readings by moves, both in standard deviations
+    felt = np.array([name not in LEFT for name in names])
+    # Of readings by moves, both in standard deviations.
+    slopes = np.tile(np.eye(len(at)), (len(styles), 1, 1))
     now, best, least = styles.copy(), styles.copy(), np.full(len(styles), np.inf)
     taken = read = np.zeros((len(styles), len(at)))
     for turn in range(rounds + 1):
@@ -198,10 +201,10 @@ def steer(
         if turn:
             slopes = _learnt(slopes, taken, read - before)
         off = wanted / scale - read
-        error = ((off * weights) ** 2).sum(axis=1)
+        error = ((off * felt * weights) ** 2).sum(axis=1)
         better = error < least
         best[better], least[better] = now[better], error[better]
-        step = DAMPING * np.clip(_solved(slopes, off), -LONGEST, LONGEST)
+        step = DAMPING * np.clip(_solved(slopes, off * felt), -LONGEST, LONGEST)
         ahead = styles + compass.shortened(now + (step * scale) @ moves - styles, farthest)
         cut = np.abs(ahead - now - (step * scale) @ moves).max(axis=1, keepdims=True) > 1e-9
         now, taken = ahead, np.where(cut, 0, step)  # a move that was cut short teaches nothing
