@@ -1,8 +1,9 @@
 """Fifty reviewers judge at once: how long each waits from pressing a key until the next item is there, with fsync in between.
 
-    python benchmarks/viewer.py RUN [--reviewers 50] [--each 20] [--pause 1.0]
+    python benchmarks/viewer.py [RUN] [--reviewers 50] [--each 20] [--pause 1.0]
 
-RUN is a measured run with pictures; its copy is judged. A reviewer thinks for `pause` seconds on average, which is quick.
+RUN is a measured run with pictures, of which a copy is judged; without it one is made. A reviewer thinks for `pause`
+seconds on average, which is quick.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import time
 from pathlib import Path
 
 import httpx2
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # without a run, the tests' own is made
 
 MOST = 0.2  # seconds that the slowest hundredth may take
 

@@ -13,8 +13,9 @@ import uvicorn
 from portrayal.runs.judgments import read_judgments
 from portrayal.viewer.app import make_app
 from portrayal.viewer.desk import Desks
+from portrayal.viewer.kept_links import kept_people
 from portrayal.viewer.opened import Shelf
-from portrayal.viewer.people import ORGANISER, People
+from portrayal.viewer.people import ORGANISER
 from portrayal.viewer.serve import _listen, known_hosts
 from viewer.made_runs import captions_run, contexts_run
 
@@ -33,14 +34,18 @@ REVIEWERS = ("/review", "/review/1/cases", "/review/1/pictures", "/review/2/tags
 class Served:
     """A viewer in a thread, over copies of the made runs."""
 
-    def __init__(self, runs: list[Path]) -> None:
+    def __init__(
+        self, runs: list[Path], names: tuple[str, ...] = ("Ann", "Ben", "Eve"), port: int = 0
+    ) -> None:
         self.runs = runs
-        self.people, shelf = People.called(["Ann", "Ben", "Eve"]), Shelf(runs)
+        self.people, shelf = kept_people(runs), Shelf(runs)
+        for name in names:
+            self.people.add(name)
         self.desks = Desks(shelf)
-        self.socket = _listen("127.0.0.1", 0)
-        port = self.socket.getsockname()[1]
-        app = make_app(self.desks, shelf, self.people, known_hosts("127.0.0.1", port))
-        self.address = f"http://127.0.0.1:{port}"
+        self.socket = _listen("127.0.0.1", port)
+        self.port = self.socket.getsockname()[1]
+        app = make_app(self.desks, shelf, self.people, known_hosts("127.0.0.1", self.port))
+        self.address = f"http://127.0.0.1:{self.port}"
         self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
         self.thread.start()
@@ -53,10 +58,13 @@ class Served:
         self.socket.close()
         self.desks.close()
 
-    def enter(self, page, name: str = ORGANISER) -> None:
-        page.goto(f"{self.address}/enter/{self.people.invite(name)}")
+    def enter(self, page, name: str = ORGANISER) -> str:
+        """Let a browser in by a new link, and return the link."""
+        link = f"{self.address}/enter/{self.people.invite(name)}"
+        page.goto(link)
         page.locator("button.main").press("Enter")
         page.wait_for_url(lambda url: "/enter/" not in url)
+        return link
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +130,46 @@ def test_twenty_items_by_keyboard_then_closed_and_back_to_the_same_place(served,
     assert [act["act"] for act in acts] == ["judge"] * 20 + ["undo", "judge"]
     assert acts[-1]["rows"][0]["note"] == "1 torn edge"
     assert acts[-1]["item"] == acts[19]["item"]
+
+
+def test_after_a_restart_the_link_leads_back_to_the_same_place(made, browser, tmp_path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(made[0], run, ignore=shutil.ignore_patterns("judgments.jsonl", "reviewers.json"))
+    context = browser.new_context()
+    page = context.new_page()
+    first = Served([run], ("Ann",))
+    link = first.enter(page, "Ann")
+    page.goto(f"{first.address}/review/1/pictures")
+    for key in "123":
+        press(page, key)
+    here = page.locator(".judge img").get_attribute("src")
+    first.stop()
+    again = Served([run], (), first.port)
+    page.goto(link)  # used up, in the browser that used it
+    assert page.url == f"{again.address}/review"
+    page.locator("a[href='/review/1/pictures']").first.click()
+    assert page.get_by_text("3 of 48 done").is_visible()
+    assert page.locator(".judge img").get_attribute("src") == here
+    stranger = browser.new_context().new_page()
+    assert stranger.goto(link).status == 403
+    stranger.context.close()
+    context.close()
+    again.stop()
+
+
+def test_no_picture_is_broken(served, browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    served.enter(page)
+    for path in ("/run/1", "/run/1/answers", "/run/2", "/run/2/answers", "/run/1/compare"):
+        page.goto(served.address + path)
+        page.evaluate("document.querySelectorAll('img').forEach(one => one.loading = 'eager')")
+        page.wait_for_load_state("networkidle")
+        broken = page.evaluate(
+            "[...document.images].filter(one => !one.complete || !one.naturalWidth).map(one => one.src)"
+        )
+        assert (path, broken) == (path, [])
+    context.close()
 
 
 def test_a_warned_item_shows_when_asked_for_and_is_judged_only_then(served, browser) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -125,3 +127,19 @@ def test_a_run_that_was_not_measured_is_an_error_of_two(
         main(["gate", str(tmp_path), "--rules", str(tmp_path / "gate.toml")])
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_the_example_workflow_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = Path(__file__).parents[2] / "examples" / "gate"
+    steps = re.findall(r"^ +- run: portrayal (.*)$", (example / "workflow.yml").read_text(), re.M)
+    assert [step.split()[0] for step in steps] == ["audit", "gate", "pack"]
+    shutil.copy(portrayal.example_study(), tmp_path / "study.toml")
+    shutil.copy(example / "gate.toml", tmp_path / "gate.toml")
+    monkeypatch.chdir(tmp_path)
+    for step in steps:
+        done = CliRunner().invoke(app, step.split())
+        assert (step, done.exit_code) == (step, 0)
+    cases = ElementTree.parse(tmp_path / "junit.xml").getroot().iter("testcase")
+    assert len(list(cases)) == 3
+    for left in ("run/report.html", "run.zip", "junit.xml"):
+        assert (tmp_path / left).is_file()

@@ -37,12 +37,21 @@ def test_hypotheses_alone_are_confirmatory_and_late_ones_are_not(tmp_path: Path)
     study.write_text(BARE + NAMED % one)
     portrayal.audit(study, run, quiet=True)
     assert families(run) == {one: "confirmatory", other: "exploratory"}
+    page = (run / "report.html").read_text()
+    assert (
+        "Confirmatory: 1 test of 1 hypothesis (careers), written in the study before anything was asked"
+        in page
+    )
+    assert "all else is exploratory" in page
     noted = json.loads((run / "manifest.json").read_text())["hypotheses"]
     assert noted["named"] == ["careers"] and len(noted["sha256"]) == 64 and noted["declared"]
     study.write_text(BARE + NAMED % other)  # after the answers came
     portrayal.audit(study, run, quiet=True)
     assert families(run) == {one: "exploratory", other: "exploratory"}
     assert LATE in (run / "report.html").read_text().replace("&#39;", "'")
+    assert (
+        "Nothing here is confirmatory: no row of 1 hypothesis (careers)" in (run / "report.html").read_text()
+    )
 
 
 def test_a_hypothesis_about_nothing_is_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -27,6 +28,7 @@ from portrayal.errors import PortrayalError
 from portrayal.runs.compare import compare_tables
 from portrayal.runs.pack import as_json, seal_of
 from portrayal.runs.withheld import sort_pictures
+from viewer.made_runs import captions_run, contexts_run
 
 
 @pytest.fixture(scope="module")
@@ -372,3 +374,52 @@ def test_tables_are_held_against_each_other_cell_by_cell() -> None:
     assert compare_tables("t", one, one.drop("text")).lines == [
         "t: the column 'text' is kept, and not computed"
     ]
+
+
+DRAWN = {
+    "captions": captions_run,
+    "contexts": contexts_run,
+}  # the studies of the other tests name pictures that are elsewhere
+
+
+class Everything:
+    """Holds whatever is asked for."""
+
+    def __contains__(self, item: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_a_changed_byte_in_every_file_of_every_stem_is_named_with_all_pictures_in_the_pack(
+    stem: str, audited: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from portrayal.runs import withheld
+
+    # Nobody's pictures are withheld here, whatever their licence: the withheld ones are packed by the test above.
+    monkeypatch.setattr(withheld, "NOBODY", Everything())
+    monkeypatch.setattr(withheld, "OPEN", re.compile(""))
+    run = DRAWN[stem](tmp_path / "drawn") if stem in DRAWN else audited(stem) / "run"
+    lines = portrayal.pack(run, tmp_path / "run.zip")
+    assert len(lines) == 1
+    files = unpacked(tmp_path / "run.zip", tmp_path / "files")
+    shown = pl.read_parquet(files["stimuli.parquet"]).filter(pl.col("kind") == "image")
+    pictures = [name for name in files if name.startswith("pictures/")]
+    assert bool(pictures) == bool(shown.height)
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    (tmp_path / "run.zip").rename(moved / "run.zip")
+    if stem in DRAWN:
+        assert portrayal.verify(moved / "run.zip").differences == []
+    changed = {}
+    for number, (name, path) in enumerate(files.items()):
+        if name in ("pack.json", "seal.json"):  # the lists themselves: see the test of the example study
+            continue
+        whole = path.read_bytes()
+        changed[name] = (len(whole) * (number + 1)) // (len(files) + 1)
+        path.write_bytes(
+            whole[: changed[name]] + bytes([whole[changed[name]] ^ 0x20]) + whole[changed[name] + 1 :]
+        )
+    write_archive(moved / "run.zip", files)
+    found = portrayal.verify(moved / "run.zip").differences
+    for name, place in changed.items():
+        assert any(line.startswith(f"{name}: byte {place} ") for line in found), (name, found[:3])

@@ -55,7 +55,7 @@ def test_a_file_that_is_no_picture_is_not_shown_though_its_hash_is_known(runs: l
     "content", ["", "i00", "../x.png", "/dev/zero", "/dev/stdin", "\x00", "/" + "a" * 5000]
 )
 def test_strange_paths_are_no_pictures(content: str) -> None:
-    assert shown_picture(content, "0" * 64, "small") is None
+    assert shown_picture(content, "a", "0" * 64, "small") is None
 
 
 def test_pictures_lose_what_a_camera_wrote(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_pictures_lose_what_a_camera_wrote(tmp_path: Path) -> None:
     exif[0x010E] = "at home"
     Image.new("RGB", (2000, 1000)).save(tmp_path / "a.jpg", exif=exif)
     data = (tmp_path / "a.jpg").read_bytes()
-    shown = shown_picture(str(tmp_path / "a.jpg"), hashlib.sha256(data).hexdigest(), "large")
+    shown = shown_picture(str(tmp_path / "a.jpg"), "a", hashlib.sha256(data).hexdigest(), "large")
     assert shown is not None
     assert b"at home" in data
     assert b"at home" not in shown

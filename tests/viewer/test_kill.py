@@ -1,72 +1,34 @@
-"""kill -9 after any of 50 random judgments loses none; and many reviewers at once."""
+"""kill -9 after random judgments loses none, and the reviewer comes back to the same place; and many reviewers at once."""
 
 from __future__ import annotations
 
-import os
-import random
-import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import httpx2
 import pytest
-
-from portrayal.runs.judgments import read_judgments
-from viewer.conftest import fields
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks.kills import Server, kill_often, on_disk
 from benchmarks.viewer import quantile, reviewing
 
-KILLS = 5  # processes; each is killed at a random one of its judgments
-JUDGMENTS = 50
+KILLS = 5  # of the 50 of benchmarks/kills.py
 
 
-class Server:
-    """`portrayal view` in a process of its own."""
-
-    def __init__(self, run: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "portrayal", "view", str(run), "--reviewer", "Ann"],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr
-        lines = [self.process.stderr.readline() for _ in range(2)]
-        self.link = re.sub(r"^Ann: ", "", lines[1]).strip()
-        self.client = httpx2.Client(base_url=self.link.partition("/enter/")[0])
-        assert self.client.post(self.link).status_code == 303
-
-    def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.client.close()
-        assert self.process.stderr
-        self.process.stderr.close()
+def test_a_kill_after_any_judgment_loses_none_and_the_browser_comes_back(runs: list[Path]) -> None:
+    judged, lost = kill_often(runs[0], KILLS)
+    assert judged >= KILLS
+    assert lost == 0
 
 
-def test_a_kill_after_any_judgment_loses_none(runs: list[Path]) -> None:
-    draw, path, acknowledged = random.Random(0), "/review/1/pictures", []
-    stops = [*sorted(draw.sample(range(1, JUDGMENTS), KILLS - 1)), JUDGMENTS]
-    for stop in stops:
-        server = Server(runs[0])
-        while len(acknowledged) < stop:
-            held = fields(server.client.get(path).text) if len(acknowledged) < 48 else None
-            if held is None:  # every picture is judged: take the last one back, which is an act as well
-                held = {**fields(server.client.get(path).text, "undo"), "act": "undo"}
-            judgment = draw.choice(["usable", "flawed", "cannot tell"])
-            assert server.client.post(path, data={**held, "judgment": judgment}).status_code == 303
-            acknowledged.append((held["item"], "" if "act" in held else judgment))
-            # What another process reads at this moment is what a kill at this moment would leave.
-            assert on_disk(runs[0]) == acknowledged
-        server.kill()
+def test_a_judgment_is_on_disk_when_it_is_acknowledged(runs: list[Path]) -> None:
+    server, acknowledged = Server(runs[0]), []
+    for judgment in ("usable", "flawed", "cannot tell"):
+        acknowledged.append(server.judge(judgment))
+        # What another process reads at this moment is what a kill at this moment would leave.
         assert on_disk(runs[0]) == acknowledged
-
-
-def on_disk(run: Path) -> list[tuple[str, str]]:
-    acts = read_judgments(run / "judgments.jsonl")
-    return [(act["item"], act["rows"][0]["judgment"] if act.get("rows") else "") for act in acts]
+    here, cookies = server.shown()["item"], server.client.cookies
+    server.kill()
+    again = Server(runs[0], cookies)
+    assert again.shown()["item"] == here
+    assert again.address == server.address
+    again.kill()
 
 
 def test_a_few_reviewers_at_once_wait_little(runs: list[Path]) -> None:

@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 from portrayal.edges.folders import claim
 from portrayal.edges.writing import write_text
-from portrayal.report.charts import lines_with_band
-from portrayal.report.drawing import prefixed, to_svg
+from portrayal.report.drawing import prefixed
 from portrayal.report.files import strict
 from portrayal.report.names import NAMES
 from portrayal.report.page import environment
 from portrayal.report.theme import dark_rules
+from portrayal.report.wave_charts import wave_charts
 from portrayal.report.words import cell, estimate, interval, p_value
 from portrayal.runs.answers_changed import changes_by_group, paired_answers, vocabulary
 from portrayal.runs.moved import WAVES, moved
@@ -30,8 +30,6 @@ from portrayal.tables import RESULTS
 
 EXAMPLES = 5  # changed answers shown of each system
 WORDS = 12  # words shown that appeared or vanished
-LINES = 7  # rows drawn in one chart: there are as many colours
-CHARTS = 4
 LONGEST = 160  # characters of an answer that is shown
 
 
@@ -142,7 +140,7 @@ def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
 def about(row: Mapping[str, Any]) -> str:
     """Say which row of the results this is: system, measure, sides and facets."""
     names = ["system", "measure", "group", "versus", *(name for name in row if name not in _OWN)]
-    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row[name] for name in names]
+    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row.get(name) for name in names]
     return ", ".join(str(part) for part in parts if part)
 
 
@@ -160,49 +158,28 @@ def _word_lines(words: pl.DataFrame) -> Iterator[str]:
 
 def render(found: Diff, waves: Sequence[Wave]) -> str:
     """Return the page: what moved, a chart over all waves, answers that changed with examples, words, versions."""
-    drawn = [prefixed(svg, f"wave-{place}") for place, svg in enumerate(charts(found, waves))]
+    drawn = wave_charts(found.measures, waves, about)
     style = files("portrayal.report").joinpath("templates/style.css").read_text("utf-8")
     view = {
         "title": f"{waves[0].study.name}: {', '.join(found.waves)}",
         "style": Markup(style),
         "dark": Markup(dark_rules()),
-        "lines": found.lines(),
-        "charts": [Markup(svg) for svg in drawn],
+        "parts": list(_parts(found)),
+        "charts": [
+            {"title": one.title, "said": one.said, "svg": Markup(prefixed(one.svg, f"wave-{place}"))}
+            for place, one in enumerate(drawn)
+        ],
         "tables": list(_tables(found)),
     }
     return environment().get_template("diff.html").render(view)
 
 
-def charts(found: Diff, waves: Sequence[Wave]) -> list[str]:
-    """Draw each measure over all waves, with intervals: those that moved first, then those with the smallest p."""
-    order = found.measures.with_columns(
-        moved=pl.col("decision") == FOUND, label=pl.Series([about(row) for row in found.measures.iter_rows(named=True)], dtype=pl.String)
-    ).sort("moved", "p", descending=[True, False], nulls_last=True)  # fmt: skip
-    drawn: list[str] = []
-    for (measure,), mine in order.group_by("measure", maintain_order=True):
-        labels = mine["label"].unique(maintain_order=True).head(LINES)
-        points = _points(waves, str(measure), set(labels))
-        if points.height and len(drawn) < CHARTS:
-            name = NAMES.get(str(measure), str(measure))
-            chart = lines_with_band(
-                points, x="wave", y="value", low="low", high="high", color="row", x_axis="wave", y_axis=name
-            )
-            drawn.append(to_svg(chart, f"{name} in each wave, with 95% intervals"))
-    return drawn
-
-
-def _points(waves: Sequence[Wave], measure: str, labels: set[str]) -> pl.DataFrame:
-    rows = [
-        {"wave": wave.name, "row": label, **{name: row[name] for name in ("value", "low", "high")}}
-        for wave in waves
-        for row in wave.measured.results.filter(pl.col("measure") == measure)
-        .drop_nulls("value")
-        .iter_rows(named=True)
-        if (label := about(row)) in labels
-    ]
-    return pl.DataFrame(
-        rows, {"wave": pl.String, "row": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64)}
-    )
+def _parts(found: Diff) -> Iterator[tuple[str, list[str]]]:
+    """Yield what changed by kind, what moved first."""
+    yield "Measures", [line.removeprefix("moved: ") for line in _moved_lines(found.measures)]
+    yield "Answers", list(_answer_lines(found.answers))
+    yield "Words", list(_word_lines(found.words)) or ["no word that only one wave has"]
+    yield "Versions", found.versions or ["none differs that is known"]
 
 
 def _tables(found: Diff) -> Iterator[dict[str, Any]]:
@@ -216,9 +193,9 @@ def _tables(found: Diff) -> Iterator[dict[str, Any]]:
         "changed", strict=False
     )
     for title, table in (
-        ("Measures", measures),
-        ("Answers that changed", found.answers),
-        ("Some of them", examples),
+        ("Every change of a measure", measures),
+        ("Answers that changed, by group", found.answers),
+        ("Examples of changed answers", examples),
         ("Words only one wave has", found.words.head(200)),
     ):
         columns = [name.replace("_", " ") for name in table.columns]

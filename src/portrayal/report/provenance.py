@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.report.words import cell, listed, plain, plural
+from portrayal.stats.decision import CONFIRMATORY
 from portrayal.systems.settings import without_secrets
 
 MOST = 24  # entries of one manifest table in the page; manifest.json has them all
@@ -45,6 +46,25 @@ def last_day(manifests: Sequence[Mapping[str, Any]]) -> str:
 
 
 def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
+    """Say over which tests p was adjusted, and how; and what is confirmatory, where the study wrote hypotheses."""
+    return " ".join(filter(None, (_adjusted(manifest, results, names), _hypotheses(manifest, results))))
+
+
+def _hypotheses(manifest: Mapping[str, Any], results: pl.DataFrame) -> str:
+    """Say which rows the study's hypotheses name, and when these were noted."""
+    noted = manifest.get("hypotheses")
+    named = noted.get("named") if isinstance(noted, Mapping) else None
+    if not isinstance(noted, Mapping) or not isinstance(named, list) or not named:
+        return ""
+    said = f"{plural(len(named), 'hypothesis', 'hypotheses')} ({'; '.join(map(str, named))})"
+    if (results["family"] == CONFIRMATORY).any():
+        when = f" ({noted['declared']})" if noted.get("declared") else ""
+        rows = plural(results.filter(pl.col("family") == CONFIRMATORY).height, "test")
+        return f"Confirmatory: {rows} of {said}, written in the study before anything was asked{when}; all else is exploratory."
+    return f"Nothing here is confirmatory: no row of {said} was tested as written before anything was asked. All of it is exploratory."
+
+
+def _adjusted(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
     """Say over which tests p was adjusted, and how."""
     declared = manifest.get("family")
     tested = results.filter(pl.col("p_adjusted").is_not_null())

@@ -2,8 +2,8 @@
 
 Where a measure hands over one difference a person, the two waves are paired by person: under no change a person's two
 values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.joint_flips`). Elsewhere the
-change is held against the two intervals as if the waves had nothing in common. They have: the same people were shown. What
-is common to both waves cancels in the change and not in the intervals, so that test finds less than it could, and not more.
+change is held against the two intervals as if the waves had nothing in common; what would be found that way is held once
+more, by leaving out people in turn (`portrayal.runs.held_again`), and is found only if both say so.
 
 References
 ----------
@@ -19,17 +19,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.runs.held_again import hold_again
 from portrayal.runs.registry import get_audit
 from portrayal.runs.silence import ANSWERED, questions
-from portrayal.runs.waves import Wave
-from portrayal.stats.decision import EXPLORATORY, decide
+from portrayal.runs.waves import Wave, units_of
+from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.stats.paired import paired_difference
 from portrayal.tables import check_results, facets
 
 Z = 1.959964  # of a 95% interval
-PAIRED, APART = "paired by person", "two intervals, as if the waves had nothing in common"
+PAIRED = "paired by {unit}"
+APART = "two intervals, as if the waves had nothing in common"
+HELD = "two intervals, and {units} left out in turn"
+ONE_OF = {"people": "person", "queries": "query"}  # the others only lose their s
 NO_SPREAD = "neither wave has an interval of any width"
 WAVES = ("from", "to", "first", "second", "compared")
+KEYS = ("system", "measure", "group", "versus")
 
 
 def moved(waves: Sequence[Wave]) -> pl.DataFrame:
@@ -52,21 +57,24 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
         parts.append(rows)
         differences.append(changes.with_columns(row=pl.col("row") + start))
         start += rows.height
-    table = check_results(pl.concat(parts, how="diagonal"))
+    table = check_results(pl.concat(parts, how="diagonal_relaxed"))  # a column may be empty in one part
     study = waves[0].study
     measures = sorted(set(table["measure"]))
-    return decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
+    decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
+    about = [name for name in (*KEYS, *facets(decided)) if name not in WAVES]
+    said = HELD.format(units=_counted(waves[0]))
+    return hold_again(waves, decided, about, pl.col("compared") == APART, said)
 
 
 def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the changes between two waves, not yet decided, and those of each person by row."""
-    both = _joined(first, later)
+    both, said = _joined(first, later), paired_by(first)
     rows: list[dict[str, Any]] = []
     people: list[dict[str, Any]] = []
     for row in both.iter_rows(named=True):
         gaps = _gaps(first, later, row["row"], row["row_later"])
         people += [{"row": len(rows), "unit": unit, "difference": gap} for unit, gap in _paired(gaps).items()]
-        rows.append({**_change(row, gaps), "from": first.name, "to": later.name})
+        rows.append({**_change(row, gaps, said), "from": first.name, "to": later.name})
     rows += [{**row, "from": first.name, "to": later.name} for row in _answered(first, later)]
     text = dict.fromkeys(("from", "to", "compared", *_facets_of(both)), pl.String)
     numbers = dict.fromkeys(("value", "low", "high", "first", "second", "p", "p_floor"), pl.Float64)
@@ -84,16 +92,11 @@ def _facets_of(both: pl.DataFrame) -> list[str]:
 def _joined(first: Wave, later: Wave) -> pl.DataFrame:
     """Return the rows of the declared family that both waves have an interval of, side by side."""
     one, other = (wave.measured.results.with_row_index("row") for wave in (first, later))
-    about = [
-        "system",
-        "measure",
-        "group",
-        "versus",
-        *(name for name in facets(one) if _tells(one, other, name)),
-    ]
+    about = [*KEYS, *(name for name in facets(one) if _tells(one, other, name))]
     family = first.study.family.measures or get_audit(first.study.audit).family
     wanted = pl.col("measure").is_in(list(family)) & (pl.col("family").fill_null("") != EXPLORATORY)
     wanted &= pl.all_horizontal(pl.col("value", "low", "high").is_not_null())
+    wanted &= pl.col("decision").fill_null("") != NOT_MEASURABLE
     kept = ["audit", *about, "row", "value", "low", "high", "unit", "n", "counted"]
     one = one.filter(wanted).select(kept).unique(about, keep="none", maintain_order=True)
     other = other.filter(wanted).select(*about, "row", "value", "low", "high").unique(about, keep="none")
@@ -105,7 +108,7 @@ def _tells(one: pl.DataFrame, other: pl.DataFrame, name: str) -> bool:
     return name in other.columns and one[name].dtype == pl.String == other[name].dtype
 
 
-def _change(row: Mapping[str, Any], gaps: pl.DataFrame) -> dict[str, Any]:
+def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> dict[str, Any]:
     """Return one row of changes; where people are paired, its interval is as much narrower as the pairing makes it."""
     from scipy import stats
 
@@ -116,7 +119,7 @@ def _change(row: Mapping[str, Any], gaps: pl.DataFrame) -> dict[str, Any]:
         "value": change,
         "first": row["value"],
         "second": row["value_later"],
-        "compared": PAIRED if paired else APART,
+        "compared": said_of_pairs if paired else APART,
     }
     half = change - low if change > 0 else high - change  # the side on which no change lies
     if half <= 0:
@@ -165,27 +168,29 @@ def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
     """Return the change in the share of questions each system answered, person by person."""
     sides = [_said(wave) for wave in (first, later)]
     both = sides[0].join(sides[1], on=["system", "unit"], suffix="_later")
-    units = get_audit(first.study.audit).units if _has_units(first) else "questions"
+    units, said = _counted(first), paired_by(first)
     rows = []
     for (system,), mine in both.group_by("system", maintain_order=True):
         before, after = mine["said"].to_numpy(), mine["said_later"].to_numpy()
         found = paired_difference(after, before, first.study.seed)
         row = found.row(ANSWERED, audit=first.study.audit, system=system, counted=units, unit="points")
-        rows.append({**row, "first": float(before.mean()), "second": float(after.mean()), "compared": PAIRED})
+        rows.append({**row, "first": float(before.mean()), "second": float(after.mean()), "compared": said})
     return rows
 
 
-def _units(wave: Wave) -> pl.DataFrame:
-    groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
-    return groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
+def _counted(wave: Wave) -> str:
+    """Return what the units of a wave are: people, queries, images; questions where nobody is shown."""
+    return "questions" if units_of(wave).is_empty() else get_audit(wave.study.audit).units
 
 
-def _has_units(wave: Wave) -> bool:
-    return not _units(wave).is_empty()
+def paired_by(wave: Wave) -> str:
+    """Say over what the waves are paired: 'paired by person'."""
+    units = _counted(wave)
+    return PAIRED.format(unit=ONE_OF.get(units, units.removesuffix("s")))
 
 
 def _said(wave: Wave) -> pl.DataFrame:
     """Return the share each person's questions were answered, by system; a question without a person stands for itself."""
-    asked = questions(wave.evidence.responses).filter("asked").join(_units(wave), on="stimulus", how="left")
+    asked = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
     asked = asked.with_columns(unit=pl.coalesce("unit", "stimulus"))
     return asked.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")

@@ -57,6 +57,7 @@ NAMES = (
     "charts",
     "reviews.csv",
     "judgments.jsonl",
+    "reviewers.json",
     "manifest.json",
     "report.html",
     "redacted.json",

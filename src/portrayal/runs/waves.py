@@ -17,6 +17,7 @@ from portrayal.runs.kept import kept_json
 from portrayal.runs.lock import reading
 from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.redacted import refuse_redacted
+from portrayal.runs.registry import get_audit
 from portrayal.runs.run import existing_run
 from portrayal.runs.study import Study
 
@@ -58,6 +59,18 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
 def make_wave(name: str, study: Study, evidence: Evidence, manifest: Mapping[str, Any] | None = None) -> Wave:
     """Measure evidence as a wave of its own."""
     return Wave(name, study, evidence, measure_evidence(study, evidence), manifest or {})
+
+
+def units_of(wave: Wave) -> pl.DataFrame:
+    """Return stimulus and unit: the person a group's stimulus shows, and whoever else is known to be shown in one."""
+    groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
+    grouped = groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
+    stimuli = wave.evidence.stimuli
+    if "person" not in stimuli.columns:
+        return grouped
+    # A picture of somebody that is in no group (a series' middle) is still theirs.
+    shown = stimuli.select("stimulus", unit=pl.col("person").cast(pl.String)).drop_nulls()
+    return pl.concat([grouped, shown.join(grouped, on="stimulus", how="anti")])
 
 
 def _read(folder: Path | str) -> tuple[Study, Evidence, dict[str, Any]]:

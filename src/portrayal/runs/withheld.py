@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.edges.sizes import LARGEST_PICTURE, is_picture
+from portrayal.runs.picture_hashes import is_picture_of
 
 # Pictures that show nobody who lives; all others are people's, whatever they agreed to for the study.
 NOBODY = ("generated", "none shown")
@@ -35,26 +36,27 @@ def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str
     withheld: list[dict[str, str]] = []
     for row in stimuli.filter(pl.col("kind") == "image").iter_rows(named=True):
         path = Path(row["content"])
-        if reason := _reason(row, path):
+        own, reason = _looked_at(row, path)
+        if reason:
             withheld.append({"stimulus": row["stimulus"], "hash": row["hash"], "reason": reason})
         else:
-            packed[f"pictures/{row['hash']}{path.suffix.lower()}"] = path
+            packed[f"pictures/{own}{path.suffix.lower()}"] = path
     return packed, withheld
 
 
-def _reason(row: Mapping[str, Any], path: Path) -> str:
-    """Say why a picture is left out; nothing where it may be packed."""
+def _looked_at(row: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    """Return the hash of a picture's file, and why it is left out; nothing there where it may be packed."""
     consent, given = (row["consent"] or "").strip().lower(), (row["license"] or "").strip()
     if consent not in NOBODY:
-        return f"it may show a real person (consent: {row['consent'] or 'none recorded'})"
+        return "", f"it may show a real person (consent: {row['consent'] or 'none recorded'})"
     if not OPEN.match(given):
-        return f"its licence does not say that it may be passed on (license: {given or 'none recorded'})"
+        return "", f"its licence does not say that it may be passed on (license: {given or 'none recorded'})"
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
-            return "its file is not there, or is no plain file of a picture's size"
+            return "", "its file is not there, or is no plain file of a picture's size"
         data = path.read_bytes()
     except (OSError, ValueError):
-        return "its file cannot be read"
-    if hashlib.sha256(data).hexdigest() != row["hash"] or not is_picture(data):
-        return "its hash is not that of a picture's file alone, or the file changed since"
-    return ""
+        return "", "its file cannot be read"
+    if not is_picture_of(data, row["stimulus"], row["hash"]) or not is_picture(data):
+        return "", "its file is no picture, or changed since it was shown"
+    return hashlib.sha256(data).hexdigest(), ""

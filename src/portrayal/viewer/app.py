@@ -16,12 +16,12 @@ from portrayal.errors import PortrayalError
 from portrayal.viewer import browse, review
 from portrayal.viewer.desk import Desks
 from portrayal.viewer.guard import Guard
+from portrayal.viewer.kept_links import DAYS
 from portrayal.viewer.opened import Shelf
 from portrayal.viewer.pages import message, page, static
 from portrayal.viewer.people import ORGANISER, People, is_token
 
 MOST_FIELDS = 60
-DAYS = 30
 
 
 def make_app(
@@ -111,6 +111,9 @@ async def _form(request: Request) -> dict[str, str]:
     return form
 
 
+USED = "This link was used already or is no longer valid. In another browser you need a new one: ask the organiser."
+
+
 async def home(request: Request) -> Response:
     """Return the runs to the organiser; a reviewer goes to the queues."""
     if request.state.organiser:
@@ -128,10 +131,11 @@ async def enter(request: Request) -> Response:
     people: People = request.app.state.people
     secret = request.path_params["secret"]
     name = people.owner(secret)
+    if name is None and (request.state.organiser or request.state.reviewer):
+        return RedirectResponse("/", status_code=303)  # the browser that used it comes back by it
     if name is None:
-        return message(
-            request, 403, "This link was used already or is no longer valid. Ask the organiser for a new one."
-        )
+        # A browser that follows a link from a mail does not send its cookie; from our own page it does.
+        return message(request, 403, USED, back=True)
     if request.method == "GET":
         return page(request, "enter.html", name=name)
     entered = people.enter(secret)

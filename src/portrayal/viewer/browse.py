@@ -19,7 +19,7 @@ from portrayal.viewer.compare import side_by_side
 from portrayal.viewer.listing import listed
 from portrayal.viewer.opened import OpenRun, raw_answer
 from portrayal.viewer.pages import ORGANISERS, message, page
-from portrayal.viewer.pictures import SIDES, shown_picture
+from portrayal.viewer.pictures import ABSENT, SIDES, shown_picture
 
 CARDS = 24  # answers on a page
 # What of a result row is shown first; its facets follow.
@@ -157,9 +157,7 @@ async def picture(request: Request) -> Response:
         return message(request, 404, "There is no such picture in this run.")
     found = await run_in_threadpool(shown_picture, *known, size)
     if found is None:
-        return message(
-            request, 404, "The file that was shown is not here any more, or it is another one now."
-        )
+        return Response(ABSENT, 404, media_type="image/svg+xml")  # a browser shows it in the picture's place
     return Response(found, media_type="image/jpeg", headers={"cache-control": "private, max-age=3600"})
 
 

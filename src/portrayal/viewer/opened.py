@@ -73,10 +73,10 @@ class OpenRun:
         return {row["stimulus"]: row for row in self.stimuli.iter_rows(named=True)}
 
     @cached_property
-    def pictures(self) -> dict[str, tuple[str, str]]:
-        """Return path and hash of every picture, by its name in addresses."""
+    def pictures(self) -> dict[str, tuple[str, str, str]]:
+        """Return path, stimulus and hash of every picture, by its name in addresses."""
         return {
-            picture_key(row["stimulus"]): (row["content"], row["hash"])
+            picture_key(row["stimulus"]): (row["content"], row["stimulus"], row["hash"])
             for row in self.shown.values()
             if row["kind"] == "image"
         }

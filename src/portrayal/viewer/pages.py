@@ -64,6 +64,6 @@ async def static(request: Request) -> Response:
     )
 
 
-def message(request: Request, status: int, text: str) -> HTMLResponse:
-    """Return a page that says one sentence."""
-    return page(request, "message.html", status, text=text)
+def message(request: Request, status: int, text: str, back: bool = False) -> HTMLResponse:
+    """Return a page that says one sentence, with a way `back` to the queues for who may have one."""
+    return page(request, "message.html", status, text=text, back=back)

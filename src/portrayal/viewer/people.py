@@ -1,15 +1,17 @@
 """Who may come in: the organiser and the reviewers, each by a link that works once and is exchanged for a cookie.
 
-Secrets live in memory alone. After a restart everybody gets a new link; what they judged is known by their names.
+Secrets are known as hashes alone, in memory and, for reviewers, beside the journals (`portrayal.viewer.kept_links`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from portrayal.errors import PortrayalError
 
@@ -28,13 +30,23 @@ def checked_name(name: str) -> str:
     return cleaned
 
 
+class Ticket(NamedTuple):
+    """Whose a link or a session is, and when it was made, in seconds since 1970."""
+
+    name: str
+    made: float
+
+
 @dataclass
 class People:
     """Names, links that wait, and sessions; secrets are kept as their hashes."""
 
     names: list[str] = field(default_factory=list)
-    _links: dict[str, str] = field(default_factory=dict)  # hash of a link's secret: whose it is
-    _sessions: dict[str, str] = field(default_factory=dict)  # hash of a cookie: whose it is
+    links: dict[str, Ticket] = field(default_factory=dict)  # by the hash of a link's secret
+    sessions: dict[str, Ticket] = field(default_factory=dict)  # by the hash of a cookie
+    void: set[str] = field(default_factory=set)  # hashes of links that were used or replaced
+    port: int = 0  # where links lead to
+    keep: Callable[[People], None] = lambda people: None  # told after every change
 
     @classmethod
     def called(cls, names: Iterable[str]) -> People:
@@ -52,31 +64,53 @@ class People:
         self.names.append(name)
         return name
 
-    def invite(self, name: str) -> str:
-        """Return a new link's secret; an earlier link of the same person that nobody used is void."""
+    def called_so(self, name: str) -> str:
+        """Return the reviewer of this name as they are known, added where they are not."""
+        name = checked_name(name)
+        known = {one.casefold(): one for one in self.names}
+        return known.get(name.casefold()) or self.add(name)
+
+    def invite(self, name: str, further: bool = False) -> str:
+        """Return a new link's secret; unless it is a `further` one, an unused link of the same person is void."""
         if name != ORGANISER and name not in self.names:
             raise PortrayalError(f"there is no reviewer {name!r}. Add the name first.")
-        self._links = {digest: owner for digest, owner in self._links.items() if owner != name}
+        if not further:
+            self._use_up(digest for digest, ticket in list(self.links.items()) if ticket.name == name)
         secret = secrets.token_urlsafe(24)
-        self._links[_digest(secret)] = name
+        self.links[_digest(secret)] = Ticket(name, time.time())
+        self._keep(name)
         return secret
 
     def owner(self, secret: str) -> str | None:
         """Return whose unused link this is; None where it is nobody's."""
-        return self._links.get(_digest(secret))
+        ticket = self.links.get(_digest(secret))
+        return ticket.name if ticket else None
 
     def enter(self, secret: str) -> tuple[str, str] | None:
         """Exchange a link for a session: whose it is, and the cookie. The link is void from then on."""
-        name = self._links.pop(_digest(secret), None)
+        name = self.owner(secret)
         if name is None:
             return None
+        self._use_up([_digest(secret)])
         cookie = secrets.token_urlsafe(32)
-        self._sessions[_digest(cookie)] = name
+        self.sessions[_digest(cookie)] = Ticket(name, time.time())
+        self._keep(name)
         return name, cookie
 
     def who(self, cookie: str | None) -> str | None:
         """Return whose cookie this is; None where it is nobody's."""
-        return None if not cookie else self._sessions.get(_digest(cookie))
+        ticket = self.sessions.get(_digest(cookie)) if cookie else None
+        return ticket.name if ticket else None
+
+    def _keep(self, name: str) -> None:
+        """Tell of a change; of the organiser's secrets nothing is kept, so that a run only looked at stays as it is."""
+        if name != ORGANISER:
+            self.keep(self)
+
+    def _use_up(self, digests: Iterable[str]) -> None:
+        for digest in digests:
+            self.links.pop(digest, None)
+            self.void.add(digest)
 
 
 def form_token(cookie: str) -> str:

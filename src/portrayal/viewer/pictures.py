@@ -13,8 +13,14 @@ from pathlib import Path
 
 from portrayal.edges.sizes import LARGEST_PICTURE
 from portrayal.errors import PortrayalError
+from portrayal.runs.picture_hashes import is_picture_of
 from portrayal.vision.images import open_image
 
+ABSENT = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 120" width="320" height="120"><rect width="320" height="120" fill="#e8e8e8"/>'
+    '<g fill="#333" font-family="sans-serif" font-size="14" text-anchor="middle"><text x="160" y="56">The file that was shown is not</text>'
+    '<text x="160" y="76">here any more, or is another one now.</text></g></svg>'
+)
 SIDES = {"small": 320, "large": 1100}  # pixels of the longer side
 QUALITY = 88
 
@@ -25,13 +31,13 @@ def picture_key(stimulus: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def shown_picture(path: str, sha256: str, size: str) -> bytes | None:
+def shown_picture(path: str, stimulus: str, known: str, size: str) -> bytes | None:
     """Return a picture as JPEG; None where its file is not here, is no picture, or is another than the one shown."""
     file = Path(path)
     try:
         if not file.is_absolute() or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:
             return None
-        if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+        if not is_picture_of(file.read_bytes(), stimulus, known):
             return None
         picture = open_image(file).image
     except (OSError, ValueError, PortrayalError):

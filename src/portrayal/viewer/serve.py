@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.viewer.kept_links import kept_people, kept_port
 from portrayal.viewer.people import ORGANISER, People
 
 LOOPBACK = "127.0.0.1"
@@ -57,15 +58,16 @@ def view(
     from portrayal.viewer.desk import Desks
     from portrayal.viewer.opened import Shelf
 
-    shelf, people = Shelf(folders), People.called(reviewers)
-    desks = Desks(shelf)
-    with closing(_listen(host, port)) as listening, closing(desks):
-        port = listening.getsockname()[1]
-        hosts = known_hosts(host, port, known_as)
-        if people.names:
+    shelf, asked = Shelf(folders), People.called(reviewers).names
+    desks, places = Desks(shelf), [Path(folder) for folder in folders]
+    people = kept_people(places)
+    with closing(_listen_again(host, port, kept_port(places))) as listening, closing(desks):
+        people.port = listening.getsockname()[1]
+        hosts = known_hosts(host, people.port, known_as)
+        if asked:
             desks.open_all()
-        app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{port}")
-        say(_greeting(hosts[0], people, host))
+        app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{people.port}")
+        say(_greeting(hosts[0], people, asked, host))
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
         )
@@ -90,17 +92,30 @@ def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
     return list(dict.fromkeys(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names))
 
 
-def _greeting(address: str, people: People, host: str) -> list[str]:
+def _greeting(address: str, people: People, asked: Sequence[str], host: str) -> list[str]:
+    """Return the links, a further one for every reviewer who was asked for; links of earlier times stay good."""
+    earlier = list(people.names)
     lines = [f"yours: http://{address}/enter/{people.invite(ORGANISER)}"]
-    lines += [f"{name}: http://{address}/enter/{people.invite(name)}" for name in people.names]
+    for name in map(people.called_so, asked):
+        lines.append(f"{name}: http://{address}/enter/{people.invite(name, further=True)}")
     lines.append(
         "Each link works once. Stop with Ctrl-C; judgments are on disk as soon as the next item shows."
     )
+    if earlier:
+        lines.append(f"Links and browsers of earlier times lead back to their place: {', '.join(earlier)}.")
     if not _is_loopback(host):
         lines.append(
             "Others on the network can reach this and read along: it speaks no TLS. See docs/view.md."
         )
     return lines
+
+
+def _listen_again(host: str, port: int, earlier: int) -> socket.socket:
+    """Listen where links of earlier times lead to, unless another port is asked for or that one is taken."""
+    if not port and earlier:
+        with suppress(PortrayalError):
+            return _listen(host, earlier)
+    return _listen(host, port)
 
 
 def _listen(host: str, port: int) -> socket.socket:

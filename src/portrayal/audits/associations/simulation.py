@@ -75,13 +75,19 @@ SHAPES: Mapping[str, _Shape] = {
 }
 
 
-def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
-    """Return an audit of two encoders. `effect` is the d that the first has in the first test."""
+def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simulated:
+    """Return an audit of two encoders. `effect` is the d that the first has in the first test.
+
+    `wave` 1, 2, ... are vectors of the same stimuli by other chance, the effect from the second on; 0 is an audit of its own.
+    """
+    effect = effect * (wave != 1)
     chosen = SHAPES[shape] if not effect else SHAPES[shape]._replace(person=0.0, response=0.0)
     study, evidence = _asked(shape)
-    rng = np.random.default_rng(seed)
+    traits = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, wave]) if wave else traits
     parts = [
-        _answers(system, chosen, evidence, effect * (not place), rng) for place, system in enumerate(SYSTEMS)
+        _answers(system, chosen, evidence, effect * (not place), traits, rng)
+        for place, system in enumerate(SYSTEMS)
     ]
     planted = {"system": SYSTEMS[0], "test": evidence.inputs["tests"][0]["name"]} if effect else None
     return Simulated(
@@ -118,12 +124,17 @@ def _asked(shape: str) -> tuple[Study, Evidence]:
 
 
 def _answers(
-    system: str, shape: _Shape, evidence: Evidence, effect: float, rng: np.random.Generator
+    system: str,
+    shape: _Shape,
+    evidence: Evidence,
+    effect: float,
+    traits: np.random.Generator,
+    rng: np.random.Generator,
 ) -> pl.DataFrame:
     """Return one vector per stimulus. A stimulus of several tests keeps the vector of the first."""
     vectors: dict[str, np.ndarray] = {}
     for place, test in enumerate(evidence.inputs["tests"]):
-        for content, vector in _of_test(test, shape, effect * (not place), rng):
+        for content, vector in _of_test(test, shape, effect * (not place), traits, rng):
             vectors.setdefault(content, vector)
     names = evidence.stimuli["stimulus"]
     return pl.DataFrame(
@@ -139,12 +150,16 @@ def _answers(
 
 
 def _of_test(
-    test: Mapping[str, Any], shape: _Shape, effect: float, rng: np.random.Generator
+    test: Mapping[str, Any],
+    shape: _Shape,
+    effect: float,
+    traits: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[str, np.ndarray]]:
     shift = within_difference(effect, len(test["x"]), len(test["y"])) / 2
     people = {item["cluster"] for item in test["x"]}
-    level = {person: shape.person * rng.normal() for person in sorted(people, key=str)}
-    gap = {person: shape.response * rng.normal() / 2 for person in sorted(people, key=str)}
+    level = {person: shape.person * traits.normal() for person in sorted(people, key=str)}
+    gap = {person: shape.response * traits.normal() / 2 for person in sorted(people, key=str)}
     for side, sign in (("x", 1.0), ("y", -1.0)):
         for item in test[side]:
             who = item["cluster"]

@@ -55,8 +55,12 @@ class Shape:
 SHAPES = {"demo": Shape(240), "small": Shape(10), "clustered": Shape(80, 3), "large": Shape(800)}
 
 
-def simulate(shape: str, seed: int, effect: float) -> Simulated:
-    """Return a study and what two captioners said; with an effect, the first leaves out darker-skinned people more often."""
+def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
+    """Return a study and what two captioners said; with an effect, the first leaves out darker-skinned people more often.
+
+    `wave` 1, 2, ... are captions of the same images by other chance, the effect from the second on; 0 is an audit of its own.
+    """
+    effect = effect * (wave != 1)
     form, rng = SHAPES[shape], np.random.default_rng([seed, 11])
     study = _study(shape, seed)
     scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
@@ -67,10 +71,11 @@ def simulate(shape: str, seed: int, effect: float) -> Simulated:
     ]
     inputs = kept(as_stages(scenes, seed, gendered=False), pl.DataFrame(human), study)
     shown = stimuli(scenes)
+    chance = np.random.default_rng([seed, 11, wave]) if wave else rng
     answers = [
         entry
         for name, planted in zip(SYSTEMS, (effect, 0.0), strict=True)
-        for entry in _entries(name, scenes, named, planted, form.captions, shown, rng)
+        for entry in _entries(name, scenes, named, planted, form.captions, shown, chance)
     ]
     responses = read_responses(answers, shown, "captioner")
     where = {"measure": people_mentioned.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}

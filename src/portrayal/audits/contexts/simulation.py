@@ -64,7 +64,7 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
+def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simulated:
     """Return a study, what two taggers answered, and the row that carries the effect.
 
     Parameters
@@ -75,13 +75,18 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
         Of everything drawn.
     effect
         Share of pictures in which the first tagger names the gender of the place's stereotype.
+    wave
+        1, 2, ... of one study: the same taggers asked again, by other chance, the effect from the second on; 0, an audit of its own.
     """
-    made, random = SHAPES[shape], np.random.default_rng([seed, list(SHAPES).index(shape)])
+    effect = effect * (wave != 1)
+    key = [seed, list(SHAPES).index(shape)]
+    made, random = SHAPES[shape], np.random.default_rng(key)
+    chance = np.random.default_rng([*key, wave]) if wave else random
     stimuli = _stimuli(made)
     entries = [
         entry
         for system, follow in zip(SYSTEMS, (effect, 0.0), strict=True)
-        for entry in _answers(system, stimuli, made, follow, random)
+        for entry in _answers(system, stimuli, made, follow, random, chance)
     ]
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
     planted = {"measure": "congruence", "system": SYSTEMS[0]} if effect else None
@@ -135,13 +140,19 @@ def _stimuli(made: Shape) -> pl.DataFrame:
 
 
 def _answers(
-    system: str, stimuli: pl.DataFrame, made: Shape, follow: float, random: np.random.Generator
+    system: str,
+    stimuli: pl.DataFrame,
+    made: Shape,
+    follow: float,
+    traits: np.random.Generator,
+    random: np.random.Generator,
 ) -> Iterator[Entry]:
+    """Yield what a tagger answers: `traits` draws what it is like, which stays from wave to wave, and `random` the rest."""
     own, silent = np.array(made.own()), made.silent
-    right, lean = random.beta(*RIGHT, len(own)), random.normal(0.0, 0.3, len(own))
+    right, lean = traits.beta(*RIGHT, len(own)), traits.normal(0.0, 0.3, len(own))
     stereotypes = dict(_inputs()["contexts"].select("context", "stereotype").iter_rows())
     seen, wordy = (
-        {place: random.uniform(*ends) for place in stereotypes} for ends in ((0.6, 0.95), (0.5, 1.5))
+        {place: traits.uniform(*ends) for place in stereotypes} for ends in ((0.6, 0.95), (0.5, 1.5))
     )
     for (place,), part in stimuli.group_by("context", maintain_order=True):
         kind = GENDERS.index(stereotypes[str(place)]) if place else None

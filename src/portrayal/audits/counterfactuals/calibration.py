@@ -97,11 +97,21 @@ def phantoms(setting: Setting, runs: int, seed: int) -> Iterator[tuple[np.ndarra
         yield present(setting, values, slope, rng), values, slope
 
 
-def present(setting: Setting, values: np.ndarray, slope: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return what one phantom answers, the images of each person one after the other."""
+def present(
+    setting: Setting,
+    values: np.ndarray,
+    slope: np.ndarray,
+    traits: np.random.Generator,
+    rng: np.random.Generator | None = None,
+) -> np.ndarray:
+    """Return what one phantom answers, the images of each person one after the other.
+
+    `traits` draws how often a label is given to whom; `rng`, where there is one, all other chance.
+    """
+    rng = rng or traits
     shape = (setting.people, setting.pictures, len(values), setting.labels)
-    rate = rng.uniform(*setting.rate, setting.labels)
-    chance = rng.beta(2 * rate, 2 * (1 - rate), (setting.people, 1, 1, setting.labels))
+    rate = traits.uniform(*setting.rate, setting.labels)
+    chance = traits.beta(2 * rate, 2 * (1 - rate), (setting.people, 1, 1, setting.labels))
     # Above this a chance would pass 1 and bend the line.
     room = 1 / (1 + np.abs(slope) * np.abs(values).max())
     chance = np.minimum(chance, room) * (1 + slope * values[:, None])

@@ -50,11 +50,16 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def simulate(shape: str, seed: int, effect: float) -> Simulated:
-    """Return an audit of this shape; `effect` is the planted slope, per unit of the value."""
-    rng, size = np.random.default_rng([seed, 97]), SHAPES[shape]
+def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
+    """Return an audit of this shape; `effect` is the planted slope, per unit of the value.
+
+    `wave` 1, 2, ... are the same taggers asked again, by other chance, the effect from the second on; 0 is an audit of its own.
+    """
+    effect = effect * (wave != 1)
+    traits, size = np.random.default_rng([seed, 97]), SHAPES[shape]
+    rng = np.random.default_rng([seed, 97, wave]) if wave else traits
     stimuli, study = _stimuli(shape), _study()
-    entries = [entry for system in SYSTEMS for entry in _entries(system, shape, effect, rng)]
+    entries = [entry for system in SYSTEMS for entry in _entries(system, shape, effect, traits, rng)]
     responses = read_responses(entries, stimuli, "tagger")
     label = names(size.labels)[0]
     planted = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": label}
@@ -117,7 +122,9 @@ def _series(shape: str, attribute: str) -> Iterator[dict[str, Any]]:
                 }  # fmt: skip
 
 
-def _entries(system: str, shape: str, effect: float, rng: np.random.Generator) -> Iterator[Entry]:
+def _entries(
+    system: str, shape: str, effect: float, traits: np.random.Generator, rng: np.random.Generator
+) -> Iterator[Entry]:
     """Yield what one system answered, as the ledger keeps it."""
     size = SHAPES[shape]
     words, known = np.array(names(size.labels)), set(_stimuli(shape)["hash"])
@@ -126,7 +133,7 @@ def _entries(system: str, shape: str, effect: float, rng: np.random.Generator) -
         slope = np.zeros(size.labels)
         slope[0] = effect if (system, attribute) == (SYSTEMS[0], "gender") else 0.0
         values = steps("race" if attribute == "race" else "gender")
-        given = present(setting, values, slope, rng)
+        given = present(setting, values, slope, traits, rng)
         given = given.reshape(size.people, size.pictures, *given.shape[1:]).astype(bool)
         for place in np.ndindex(given.shape[:3]):
             name = f"{place[0]}-{place[1]}-{attribute}-{place[2]}"

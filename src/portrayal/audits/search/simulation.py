@@ -59,21 +59,29 @@ STUDY = {
 PLANTED = {"measure": "gsr_difference", "ruler": RULERS[0]}
 
 
-def simulate(shape: str, seed: int, effect: float) -> Simulated:
+def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     """Return one audit of two systems, in which the first one's slope exceeds the perfect system's by `effect`.
 
     One seed in `THROUGH_FILES` is written to files and asked as a study is; the others are put down as the tables that
     this gives (`tests/audits/search/test_simulation.py` compares the two), which takes less than half the time.
+    `wave` 1 and 2 are lists of the same collection by other chance, the effect in the second only; 0 is an audit of its own.
     """
-    phantoms = make_phantoms(shape, seed, effect)
+    phantoms = make_wave(shape, seed, effect, wave) if wave else make_phantoms(shape, seed, effect)
     study, evidence = (read_back if seed % THROUGH_FILES == 0 else put_down)(phantoms)
     return Simulated(study, evidence, {**PLANTED, "system": SYSTEMS[0]})
 
 
-def make_phantoms(shape: str, seed: int, effect: float) -> Phantoms:
-    """Return the phantom collection and lists of one audit."""
+def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
+    """Return a collection in which four engines answer, with the lists of the first two or of the last two."""
+    phantoms = make_phantoms(shape, seed, 0.0, effect, 0.0)
+    phantoms.lists = phantoms.lists[2 * wave - 2 : 2 * wave]
+    return phantoms
+
+
+def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
+    """Return the phantom collection and lists of one audit: two systems, the second without an effect, and `further` ones."""
     made = SHAPES[shape]
-    phantoms = Phantoms((effect, 0.0), np.random.default_rng([seed, made.questions, made.wordings]))
+    phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, made.questions, made.wordings]))
     for question in range(made.questions):
         phantoms.ask(question, made.wordings)
     return phantoms

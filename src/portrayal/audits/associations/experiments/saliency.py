@@ -10,7 +10,6 @@ Each picture is held against the prompt of its own value of `factor`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from portrayal.audits.associations.stimulus_sets import check_person, picture_ha
 from portrayal.errors import PortrayalError
 from portrayal.report.sentences import Claim, say
 from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.runs.picture_hashes import BETWEEN, prompted_hash
 from portrayal.runs.study import Study
 from portrayal.settings import Settings
 from portrayal.tables import check_stimuli, results
@@ -88,10 +88,10 @@ def _stimulus(row: dict[str, Any], own: SaliencyStudySettings, seen: bool) -> di
     check_person(row[own.person], f"{path.name!r} of {own.table!r}")
     picture = picture_hash(path, seen)
     return {
-        "stimulus": f"{prompt} | {path.name}",
+        "stimulus": f"{prompt}{BETWEEN}{path.name}",
         "kind": "image",
         "content": str(path),
-        "hash": hashlib.sha256(f"{prompt}\x1f{picture}".encode()).hexdigest(),
+        "hash": prompted_hash(prompt, picture),
         "source": str(row.get("source") or own.table),
         "license": str(row.get("license") or ""),
         "consent": str(row.get("consent") or own.consent),

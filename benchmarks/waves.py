@@ -1,0 +1,99 @@
+"""Waves of null phantoms held against each other: how many unchanged pairs show a change, how many planted ones are found.
+
+    python benchmarks/waves.py [STEM...] [--pairs 200] [--seconds 60]
+
+A pair is one study asked twice: the same stimuli, systems whose chances stay as they are, other chance. Its answers take the
+path real ones take (read, measured, decided, compared), and what counts is a printed line that something moved. In a planted
+pair the second wave has an effect; a tenth as many of these are made. Each row of the table stops after `seconds` of processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from typing import NamedTuple
+
+import polars as pl
+
+from portrayal.report.diff import Diff, compare
+from portrayal.runs.calibration import SIMULATIONS, Simulated
+from portrayal.runs.waves import make_wave
+from portrayal.stats.decision import FOUND
+
+PLANTED = 10  # times fewer pairs with an effect
+
+
+class Case(NamedTuple):
+    """One row of the table: a stem's shape, and what is planted in the second wave."""
+
+    stem: str
+    shape: str
+    effect: float = 0.0
+
+
+CASES = (
+    Case("contexts", "small"),
+    Case("contexts", "clustered", 0.8),
+    Case("captions", "small"),
+    Case("captions", "demo", 0.4),
+    Case("search", "small"),
+    Case("search", "demo", 0.3),
+    Case("counterfactuals", "small"),
+    Case("counterfactuals", "demo", 0.8),
+    Case("counterfactuals", "large", 0.8),
+    Case("associations", "small"),
+    Case("associations", "clustered", 1.8),
+)
+
+
+def pair(case: Case, seed: int) -> tuple[Diff, Simulated]:
+    """Return two waves of a simulated study held against each other, and the second."""
+    simulate = import_module(SIMULATIONS[case.stem]).simulate
+    made = [simulate(case.shape, seed, case.effect, wave) for wave in (1, 2)]
+    waves = [make_wave(f"wave {place}", one.study, one.evidence) for place, one in enumerate(made, 1)]
+    return compare(waves), made[1]
+
+
+def shows(case: Case, seed: int) -> bool:
+    """Tell whether a pair prints that something moved; with an effect, the row that carries it."""
+    found, later = pair(case, seed)
+    printed = any(line.startswith("moved: ") for line in found.lines())
+    if not case.effect:
+        return printed
+    carries = [pl.col(name) == item for name, item in (later.planted or {}).items()]
+    return printed and not found.measures.filter(pl.col("decision") == FOUND, *carries).is_empty()
+
+
+def counted(case: Case, pairs: int, seconds: float = float("inf"), first: int = 0) -> tuple[int, int]:
+    """Return how many pairs show a change, and how many there were before time was up."""
+    end, hits, done = time.process_time() + seconds, 0, 0
+    while done < pairs and time.process_time() < end:
+        hits += shows(case, first + done)
+        done += 1
+    return hits, done
+
+
+def table(stems: list[str], pairs: int, seconds: float) -> Iterator[str]:
+    """Yield the table of docs/diff.md."""
+    yield "| audit | shape | planted in the second wave | pairs | that show it |"
+    yield "|---|---|---|---|---|"
+    for case in CASES:
+        if case.stem in stems:
+            hits, done = counted(case, max(pairs // PLANTED, 1) if case.effect else pairs, seconds)
+            yield f"| {case.stem} | {case.shape} | {case.effect or 'nothing'} | {done} | {hits} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stems", nargs="*")
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    asked = parser.parse_args()
+    for line in table(asked.stems or list(SIMULATIONS), asked.pairs, asked.seconds):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
