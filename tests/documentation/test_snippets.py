@@ -28,7 +28,8 @@ from portrayal.systems.settings import SystemSettings
 EVERY = [block for page in page_names() for block in blocks(page)]
 SHOWN_ONLY = {"json", "yaml", "sh", "bibtex", "text"}  # looked at elsewhere, or no language of ours
 SESSIONS = sorted({block.page for block in EVERY if block.language == "console" and not block.why_not})
-DOCTESTS = sorted({block.page for block in EVERY if block.language == "pycon"})
+# The page of the public names runs with them, in tests/test_public_names.py.
+DOCTESTS = sorted({block.page for block in EVERY if block.language == "pycon"} - {"docs/python.md"})
 
 
 def of(*languages: str) -> list[Any]:
