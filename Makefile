@@ -8,7 +8,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test soak fuzz vulnerabilities mutants calibrate lint benchmarks clean
+.PHONY: venv demo test docs gallery soak fuzz vulnerabilities mutants calibrate lint benchmarks clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/parts/*.txt)
@@ -34,6 +34,14 @@ test: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 15
+
+# The documentation site, into site/; a dead link stops it, here and in `make test`. Open site/index.html: it needs no server.
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The pictures of docs/gallery.md, from the notebooks of examples/; needs Debian's chromium.
+gallery: $(VENV)/.test
+	$(BIN)/python scripts/gallery.py
 
 # Recorder and ledger in simulated worlds full of faults; refreshes the table in docs/reliability.md.
 SEEDS ?= 1000
@@ -67,4 +75,4 @@ benchmarks: $(VENV)/.test
 	set -e; for file in benchmarks/*.py; do $(BIN)/python $$file; done
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit demo .mutants .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-audit demo site .mutants .pytest_cache .mypy_cache .ruff_cache

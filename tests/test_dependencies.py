@@ -26,6 +26,7 @@ IMPORTED_AS = {
     "dlib-bin": "dlib",
     "scikit-learn": "sklearn",
     "open_clip_torch": "open_clip",
+    "pyyaml": "yaml",
 }
 TOOLS = {"test"}  # used by those who change the code
 

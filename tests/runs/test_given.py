@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +125,49 @@ def test_a_run_shows_itself_with_every_text_inert(tmp_path: Path) -> None:
     table = run.to_pandas()
     assert list(table.columns) == run.results.columns
     assert table["n"].tolist() == run.results["n"].to_list()
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function after which these packages cannot be imported."""
+
+    def forget(*packages: str) -> None:
+        for name in list(sys.modules):
+            if name.partition(".")[0] in packages:
+                monkeypatch.delitem(sys.modules, name)
+        for package in packages:
+            monkeypatch.setitem(sys.modules, package, None)
+
+    return forget
+
+
+def test_to_pandas_needs_pandas_alone(tmp_path: Path, without: Callable[..., None]) -> None:
+    import pandas
+
+    run = portrayal.audit(WORDS, tmp_path / "run", quiet=True, systems={"mine": embed})
+    without("pyarrow")
+    table = run.to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    assert table["measure"].tolist() == run.results["measure"].to_list()
+
+
+def test_without_pandas_to_pandas_says_so_in_one_line(tmp_path: Path, without: Callable[..., None]) -> None:
+    run = portrayal.audit(WORDS, tmp_path / "run", quiet=True, systems={"mine": embed})
+    without("pandas")
+    with pytest.raises(portrayal.PortrayalError, match=r"needs pandas.*pip install pandas") as told:
+        run.to_pandas()
+    assert "\n" not in str(told.value)
+
+
+def test_a_cell_of_a_notebook_audits_functions_of_both_kinds_beside_its_own_loop(tmp_path: Path) -> None:
+    async def slow(word: str) -> list[float]:
+        await asyncio.sleep(0)
+        return embed(word)
+
+    async def cell() -> portrayal.Run:
+        return portrayal.audit(WORDS, tmp_path / "run", quiet=True, systems={"quick": embed, "slow": slow})
+
+    run = asyncio.run(cell())
+    values = dict(run.results.filter(measure="eat").select("system", "value").rows())
+    assert values["quick"] == values["slow"]
+    assert set(run.answers["status"]) == {"answered"}

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 from markupsafe import escape
 
+from portrayal.errors import PortrayalError
 from portrayal.report.files import finding_json
 from portrayal.report.measured_run import read_section
 from portrayal.report.section import Section
@@ -85,9 +86,13 @@ class Run:
         return kept_table(self._files.responses, MEND)
 
     def to_pandas(self) -> Any:
-        """Return the results as a pandas table; needs pandas alone."""
-        import pandas
-
+        """Return the results as a pandas table; needs pandas alone, where polars' own `results.to_pandas()` needs pyarrow too."""
+        try:
+            import pandas
+        except ImportError:
+            raise PortrayalError(
+                "to_pandas() needs pandas, which is not installed. Run: pip install pandas. Without it, `results` is a polars table."
+            ) from None
         return pandas.DataFrame(self.results.to_dict(as_series=False))
 
     def __fspath__(self) -> str:
