@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.record.ledger import Ledger
+from portrayal.record.progress import dollars_text
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, default_folder
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import read_study
 from portrayal.runs.trust import refuse_untrusted
 from portrayal.runs.work import make_stimuli, plan_work
+from portrayal.systems.base import Question
+
+LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
 
 
 def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
@@ -61,7 +65,7 @@ def _states(study: Study) -> dict[str, str]:
 
 
 def _system_plan(
-    system: Any, questions: Iterable[str], states: dict[str, str], study: Study
+    system: Any, questions: Mapping[str, Sequence[Question]], states: dict[str, str], study: Study
 ) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
     asked = {"planned"}
@@ -77,8 +81,18 @@ def _system_plan(
         "questions": len(known),
         "answered already": sum(state in ("done", "refused") for state in known),
         "calls": calls,
-        "dollars": calls * system.limits.price,
+        "dollars": calls * _price(system, questions),
     }
+
+
+def _price(system: Any, questions: Mapping[str, Sequence[Question]]) -> float:
+    """Return the mean price of a question, expected of a few from the first to the last."""
+    expect = getattr(
+        system, "expected_price", lambda question: system.limits.price
+    )  # a plug-in may know nothing of it
+    keys = list(questions)
+    some = keys[:: max(len(keys) // LOOKED_AT, 1)][:LOOKED_AT]
+    return sum(expect(questions[key][0]) for key in some) / len(some) if some else 0.0
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -92,12 +106,12 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return dollars_text(value) if isinstance(value, float) else str(value)
 
 
 def _total(rows: Sequence[dict[str, Any]]) -> list[str]:
     calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
-    return [f"in all {calls} calls, about ${dollars:.2f}"]
+    return [f"in all {calls} calls, about ${dollars_text(dollars)}"]
 
 
 def _power(study: Study, stimuli: Any) -> list[str]:
