@@ -11,6 +11,7 @@ from portrayal.record.ledger import Ledger
 from portrayal.record.progress import dollars_text
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, default_folder
+from portrayal.runs.same_study import file_of, other_study
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import read_study
 from portrayal.runs.trust import refuse_untrusted
@@ -47,7 +48,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     stimuli = make_stimuli(study)
     if study.secrets_file:
         read_secrets_file(study.folder / study.secrets_file)
-    states, work = _states(study), plan_work(study, stimuli)
+    states, work = _states(study, file_of(study_file)), plan_work(study, stimuli)
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     rows = [_system_plan(system, questions, states, study) for system, questions in work]
@@ -55,12 +56,12 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
 
 
-def _states(study: Study) -> dict[str, str]:
+def _states(study: Study, file: str) -> dict[str, str]:
     """Return the state of each question of an earlier try, by key, if there is one in the default folder."""
-    ledger_file = Run(default_folder(study.name)).ledger
-    if not ledger_file.exists():
+    run = Run(default_folder(study.name))
+    if not run.ledger.exists() or other_study(run, study, file, named=False):
         return {}
-    with Ledger.reading(ledger_file) as ledger:
+    with Ledger.reading(run.ledger) as ledger:
         return ledger.states()
 
 

@@ -27,6 +27,7 @@ from portrayal.runs.manifest import write_manifest
 from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
+from portrayal.runs.same_study import STUDY_FILE
 from portrayal.runs.study import Study
 from portrayal.runs.trust import code_lines, refuse_untrusted
 from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
@@ -43,6 +44,7 @@ class Asked:
     again: Sequence[str] = ()  # states whose questions are asked once more
     untrusted: bool = False  # refuse code of the study's choice
     say: Say = lambda lines: None  # told what will run, before it does
+    file: str = ""  # where the study was read from
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     _keep(run, text, stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
+        if how.file:
+            ledger.put_fact(STUDY_FILE, how.file)
         changed = _prepare(ledger, study, work, how.again)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         waves = ledger.waves()

@@ -3,7 +3,7 @@
 | parameter | meaning | default |
 |---|---|---|
 | `model` | the model's name | none: it must be said |
-| `base_url` | the address, as the vendors' SDKs take it (`http://host:8000/v1`) | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, or the vendor's |
+| `base_url` | the address, as vendors' SDKs take it (`http://host:8000/v1`) | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, or the vendor's |
 | `key` | the variable of the environment that holds the key, never the key itself | `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` |
 | `prompt` | the version of our prompt | "1", or "2" with `structured` |
 | `prompt_file` | a prompt of yours, in a text file in the study's folder; `{repeat}`, and for a ranker `{content}`, are filled in | none |
