@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreachable
 from portrayal.systems.found import check_function
+from portrayal.systems.loading import load_function
 from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
 
@@ -46,7 +45,7 @@ class PythonFunction(BaseSystem):
         return [pack_reply(await self._call(question), self.limits.price) for question in questions]
 
     async def _call(self, question: Question) -> Any:
-        function = self._function = self._function or _find(self.identity, self.folder)
+        function = self._function = self._function or load_function(self.identity, self.folder)
         question.refuse_other_file()
         shown = question if "question" in inspect.signature(function).parameters else question.content
         if inspect.iscoroutinefunction(function):
@@ -88,22 +87,3 @@ def _answer_with(answer: Future[Any], call: Callable[[], Any]) -> None:
         answer.set_result(call())
     except BaseException as error:  # also SystemExit: a function that ends its thread has not answered
         answer.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
-
-
-def _find(use: str, folder: Path) -> Callable[..., Any]:
-    """Import the function; modules beside the study file are found too."""
-    _, module_name, function_name = use.split(":")
-    if str(folder.resolve()) not in sys.path:
-        sys.path.append(str(folder.resolve()))
-    try:
-        module = import_module(module_name)
-    except Exception as error:  # whatever the user's module does while it is imported
-        raise PortrayalError(f"cannot import {module_name!r} for {use!r}: {error}.") from None
-    function = getattr(module, function_name, None)
-    if function is None:
-        raise PortrayalError(
-            f"module {module_name!r} has no function {function_name!r} (asked for by {use!r})."
-        )
-    if not callable(function):
-        raise PortrayalError(f"{use!r} is a {type(function).__name__}. Expected a function.")
-    return function
