@@ -176,7 +176,7 @@ def test_an_unknown_system_gets_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_a_system_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PortrayalError, match="'mine' is a encoder. This audit asks a tagger"):
+    with pytest.raises(PortrayalError, match="'mine' is an encoder. This audit asks a tagger"):
         opened(tmp_path, "glove", kind="tagger")
 
 
@@ -289,3 +289,19 @@ def test_a_module_named_as_one_of_pythons_own_is_refused(tmp_path: Path) -> None
         with pytest.raises(PortrayalError, match="Rename the file"):
             opened(tmp_path, f"python:{name}:answer").check_ready()
     assert json.dumps([1]) == "[1]"
+
+
+def test_a_program_that_ends_at_once_leaves_no_words_of_ours(tmp_path: Path) -> None:
+    """`command:echo hello` printed asyncio's tracebacks: a pipe that had broken by itself was closed once more."""
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "w"\naudit = "associations"\n[[systems]]\nname = "mine"\nuse = "command:echo hello"\n'
+        '[associations]\ntests = ["weat6"]\nvariants = []\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "portrayal", "try", str(study), "--questions", "2"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr and "pid" not in done.stderr
+    assert "hello" in done.stdout

@@ -65,7 +65,7 @@ def captions(folder: Path) -> str:
     table(folder / "human.csv", ("image", "text"), [(name, "a person stands by a tree") for name in images])
     return (
         '[captions]\nimages = "images.csv"\npeople = { file = "people.csv" }\nhuman_captions = { file = "human.csv" }\n'
-        "object_types = 5\nsplits = 10\nbootstraps = 10\npermutations = 99\nprocesses = 1\n"
+        "object_types = 5\nsplits = 20\nbootstraps = 20\npermutations = 99\nprocesses = 1\n"
     )
 
 

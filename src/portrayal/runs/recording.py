@@ -119,6 +119,9 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
     if not any(waiting.values()):
         return Recorder(ledger)
+    for system, _ in work:
+        if waiting[system.name]:  # before anything is paid for
+            getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     how.say(code_lines(study, [name for name, count in waiting.items() if count]))
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, how.quiet) as progress:

@@ -54,7 +54,7 @@ def asking_again(run: Run, states: Mapping[str, int]) -> str:
     again = [*mendable, *(["--unknown"] if states.get("unknown") else [])]
     if not again and not states.get("planned"):
         return ""
-    return " ".join(["portrayal", "retry" if again else "record", shlex.quote(str(run.folder)), *again])
+    return " ".join(["portrayal", "retry", shlex.quote(str(run.folder)), *again])
 
 
 def _is_silent(states: Mapping[str, int]) -> bool:

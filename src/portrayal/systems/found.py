@@ -11,6 +11,15 @@ from pathlib import Path
 
 from portrayal.errors import PortrayalError
 
+MADE_AS_IT_RUNS = {
+    "globals",
+    "vars",
+    "setattr",
+    "exec",
+    "__getattr__",
+}  # whoever uses these may define any name
+SCRIPTS = (".py", ".sh", ".js", ".pl", ".rb", ".R", ".jl", ".jar")  # what an interpreter is given to run
+
 
 def module_file(name: str, folder: Path) -> Path | None:
     """Find a module's file as importing would, without running a package's code on the way; the study's folder comes first."""
@@ -79,11 +88,14 @@ def check_program(use: str, folder: Path) -> None:
     PortrayalError
         Naming it.
     """
-    program = (shlex.split(use.partition(":")[2]) or [""])[0]
+    program, *words = shlex.split(use.partition(":")[2]) or [""]
     if not (folder / program).is_file() and shutil.which(program) is None:
         raise PortrayalError(
             f"no program {program!r} for {use!r}. Expected a file in {folder} or a command on the PATH."
         )
+    script = words[0] if words else ""
+    if Path(script).suffix in SCRIPTS and not script.startswith("-") and not (folder / script).is_file():
+        raise PortrayalError(f"no file {script!r} for {use!r}. Expected it in {folder}.")
 
 
 def _names(path: Path) -> set[str]:
@@ -99,7 +111,7 @@ def _names(path: Path) -> set[str]:
     imported = [
         alias for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
     ]
-    if any(alias.name == "*" for alias in imported):
+    if any(alias.name == "*" for alias in imported) or names & MADE_AS_IT_RUNS:
         return _Any()
     return names | {alias.asname or alias.name for alias in imported}
 

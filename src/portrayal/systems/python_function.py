@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +26,8 @@ from portrayal.systems.found import check_function
 from portrayal.systems.loading import load_function
 from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
+
+_NAMED = re.compile(r"python:[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @dataclass
@@ -45,9 +48,12 @@ class PythonFunction(BaseSystem):
         return [pack_reply(await self._call(question), self.limits.price) for question in questions]
 
     async def _call(self, question: Question) -> Any:
-        function = self._function = self._function or load_function(self.identity, self.folder)
+        if self._function is None:
+            self._function = load_function(self.identity, self.folder)
+            _check_parameters(self._function, self.parameters, self.name)
+        function = self._function
         question.refuse_other_file()
-        shown = question if "question" in inspect.signature(function).parameters else question.content
+        shown = question if "question" in _parameters(function) else question.content
         if inspect.iscoroutinefunction(function):
             return await function(shown, **self.parameters)
         return await self._in_thread(partial(function, shown, **self.parameters))
@@ -70,9 +76,33 @@ class PythonFunction(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
-    if settings.use.count(":") != 2:
-        raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
+    if not _NAMED.fullmatch(settings.use) or ".py:" in settings.use:
+        hint = " Write the module without .py." if ".py:" in settings.use else ""
+        raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.{hint}")
     return one_at_a_time(PythonFunction(**settings.fields(settings.use), folder=folder), settings)
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return what a function takes; of one written in C nobody knows."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def _check_parameters(function: Callable[..., Any], given: Mapping[str, Any], name: str) -> None:
+    """Refuse a function that cannot be called with one question and the study's parameters: every question would fail."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("", **given)
+    except TypeError as error:
+        raise PortrayalError(
+            f"system {name!r}: the function takes {signature}, and is called with the question and the study's parameters"
+            f" ({', '.join(given) or 'none'}): {error}."
+        ) from None
 
 
 def one_at_a_time(system: PythonFunction, settings: SystemSettings) -> PythonFunction:
