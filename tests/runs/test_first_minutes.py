@@ -225,3 +225,9 @@ def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(
     code, out, err = command(capsys, "audit", portrayal.example_study(), "--out", tmp_path / "run", "-q")
     assert (code, out.strip()) == (0, str(tmp_path / "run" / "report.html"))
     assert err == "and 1 more in the report\n"
+
+
+def test_a_test_that_was_not_computed_is_not_said_to_be(tmp_path: Path) -> None:
+    run = portrayal.audit(WORDS, tmp_path, quiet=True, systems={"odd": lambda word: "hello"})
+    (said,) = json.loads((run.folder / "warnings.json").read_text())
+    assert "is not computed: it lacks 8 of 8 men's names" in said
