@@ -231,3 +231,18 @@ def test_a_test_that_was_not_computed_is_not_said_to_be(tmp_path: Path) -> None:
     run = portrayal.audit(WORDS, tmp_path, quiet=True, systems={"odd": lambda word: "hello"})
     (said,) = json.loads((run.folder / "warnings.json").read_text())
     assert "is not computed: it lacks 8 of 8 men's names" in said
+
+
+def test_a_few_failures_are_said_with_the_command_that_asks_again(tmp_path: Path, capsys) -> None:
+    (tmp_path / "part.py").write_text(
+        "def answer(word):\n    if word in ('John', 'Amy'):\n        raise ValueError('asleep')\n    return [float(len(word)), 1.0]\n"
+    )
+    study = tmp_path / "study.toml"
+    study.write_text(PLANNED.format(audit="associations", use="python:part:answer", more="", own=WORD_TEST))
+    for _ in range(2):  # the first time, and when nothing is asked any more
+        code, _, err = command(capsys, "audit", study, "--out", tmp_path / "run", "-q")
+        assert code == 0
+        assert (
+            f"mine: 2 of 32 questions have no answer (2 failed): ValueError: asleep. Ask again: portrayal retry {tmp_path / 'run'} --failed\n"
+            in err
+        )

@@ -30,7 +30,7 @@ from portrayal.runs.run import Run
 from portrayal.runs.same_study import STUDY_FILE
 from portrayal.runs.study import Study
 from portrayal.runs.trust import code_lines, refuse_untrusted
-from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
+from portrayal.runs.unanswered import AGAIN, left_open, unanswered, with_unanswered
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 Say = Callable[[Sequence[str]], None]
@@ -87,7 +87,7 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     interrupted = recorder.stopping.is_set()
     messages = recorder.messages
     if not interrupted:
-        messages = with_unanswered(messages, unanswered(run.folder))
+        messages = [*with_unanswered(messages, unanswered(run.folder)), *left_open(run)]
     return Recorded(run, [*changed, *messages], interrupted, recorder.signal)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.systems.base import Refused, Unreadable
 from portrayal.systems.plain import rows_of
 from portrayal.systems.refusals import is_refusal
@@ -48,8 +48,8 @@ def _caption(text: str) -> str:
     if not bare.startswith("{"):
         return text
     try:
-        held = json.loads(bare)
-    except (ValueError, RecursionError):
+        held = parse_json(bare)
+    except ValueError:
         return text
     return held["caption"].strip() if set(held) == {"caption"} and isinstance(held["caption"], str) else text
 
@@ -78,8 +78,8 @@ def _array(text: str) -> list[Any] | None:
     if not 0 <= start < end:
         return None
     try:
-        return list(json.loads(text[start : end + 1]))
-    except (ValueError, RecursionError):
+        return list(parse_json(text[start : end + 1]))
+    except ValueError:
         return None
 
 
