@@ -402,3 +402,13 @@ def test_a_chat_question_is_priced_by_letters_pixels_and_the_most_tokens(tmp_pat
     )  # fmt: skip
     # 400 letters are 100 tokens, 150 x 100 pixels are 20: 120 in at $1 and 50 out at $10 a million.
     assert system.expected_price(about(picture)) == pytest.approx((120 + 500) / 1e6)
+
+
+def test_a_404_says_what_was_asked_and_what_is_usually_missing(server, picture) -> None:
+    server.fault = (404, b"page not found", {})
+    with pytest.raises(
+        CallFailed, match=r"nothing at http://\S+/chat/completions; base_url usually ends in /v1. HTTP 404"
+    ):
+        ask(opened(base_url=home(server)), about(picture))
+    with pytest.raises(CallFailed, match=r"nothing at http://\S+/v1/chat/completions. HTTP 404: page"):
+        ask(opened(base_url=home(server) + "/v1"), about(picture))

@@ -22,6 +22,7 @@ from portrayal.systems.chat_settings import (
     address_of,
     bearer,
     check_chat,
+    nothing_at,
     without_prices,
 )
 from portrayal.systems.model_words import Rows, rows_of_text
@@ -211,6 +212,8 @@ class ChatSystem(VendorSystem):
             request = self._vendor.request(picture, asking, self.kind)
             try:
                 body = await self.send(request.method, request.url, **request.more)
+            except NothingThere as error:
+                raise nothing_at(error, request.url) from None
             except CallFailed as error:
                 if not self._leave_out(error, request.more["json"]):
                     raise
@@ -241,7 +244,7 @@ class ChatSystem(VendorSystem):
     def _leave_out(self, error: CallFailed, sent: Mapping[str, Any]) -> bool:
         """Whether a refused request is sent again without what was refused: a 400 proves that nothing was answered."""
         said = error.raw.decode(errors="replace")
-        if isinstance(error, AccessDenied | NothingThere) or not _TURNED_DOWN.search(said):
+        if isinstance(error, AccessDenied) or not _TURNED_DOWN.search(said):
             return False
         part = _refused_part(said, sent)
         if not part or _OTHER.get(part) in self._left_out:

@@ -28,6 +28,7 @@ from pydantic import Field
 from portrayal.edges.secrets import take
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
+from portrayal.systems.base import NothingThere
 from portrayal.systems.settings import LOGIN
 from portrayal.systems.web import environment
 
@@ -112,6 +113,12 @@ def bearer(key: str, service: Service, at_home: bool) -> str:
     """
     name = key.removeprefix("$") or service.key
     return environment(name, service.name) if key or at_home else take(name)
+
+
+def nothing_at(error: NothingThere, address: str) -> NothingThere:
+    """Return a 404 with the address that was asked: most often the end of `base_url` is missing."""
+    hint = "" if "/v1/" in address else "; base_url usually ends in /v1"
+    return NothingThere(f"nothing at {address}{hint}. {error}", error.raw)
 
 
 def without_prices(parameters: Mapping[str, Any]) -> dict[str, Any]:

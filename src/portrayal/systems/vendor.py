@@ -173,6 +173,7 @@ def open_vendor(
             parameters=parameters,
         ),
         remote=not recorded,
+        repeatable=bool(recorded),
         reader=vendor.name,
         vendor=vendor,
         recorded=folder / recorded if recorded else None,

@@ -32,7 +32,7 @@ from portrayal.systems.base import (
     Unreadable,
     broken_answer,
 )
-from portrayal.systems.chat_settings import Dollars, Service, address_of, bearer, without_prices
+from portrayal.systems.chat_settings import Dollars, Service, address_of, bearer, nothing_at, without_prices
 from portrayal.systems.plain import decoded
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.usage import text_tokens, token_cost
@@ -98,7 +98,11 @@ class OpenAIEmbeddings(WebSystem):
             request["dimensions"] = self.own.dimensions
         key = self._bearer()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        body = await self.send("POST", f"{self.own.base_url}/embeddings", json=request, headers=headers)
+        address = f"{self.own.base_url}/embeddings"
+        try:
+            body = await self.send("POST", address, json=request, headers=headers)
+        except NothingThere as error:
+            raise nothing_at(error, address) from None
         if body.broken:
             return [self.broken(body)] * len(questions)
         return self._answers(body.content, len(questions))
