@@ -14,6 +14,7 @@ import typer
 
 from documentation.pages import ROOT, STEMS, code_in, first_cells, table_rows, text_of
 from portrayal.cli import app
+from portrayal.errors import PortrayalError
 from portrayal.runs.gate import Rule
 from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.runs.study import Family, Hypothesis, Study
@@ -121,17 +122,20 @@ def parameters_of(use: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> se
     if name in RANKERS:
         return {"collection", "depth", *RANKERS[name].settings.model_fields}
     entry = SYSTEMS[name] if name else SCHEMES[scheme]
-    module = import_module(entry.module)
+    read = _settings_read(use, KINDS[0] if entry.kind == "any" else entry.kind, folder, monkeypatch)
+    return read or _known_to_vendor(import_module(entry.module), name)
+
+
+def _known_to_vendor(module: Any, name: str) -> set[str]:
+    """Return the parameters of a service that checks them by itself."""
     for value in vars(module).values():
         if isinstance(value, Vendor) and value.name == name:
             return {*value.defaults, *value.optional, "recorded"}
-    if hasattr(module, "DEFAULTS"):
-        return set(module.DEFAULTS)
-    return _settings_read(use, KINDS[0] if entry.kind == "any" else entry.kind, folder, monkeypatch)
+    return set(module.DEFAULTS)
 
 
 def _settings_read(use: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Open a system and catch the class that its parameters are validated as."""
+    """Open a system and catch the class that its parameters are validated as, where there is one."""
     asked = SystemSettings(name="any", use=use)
     (folder / "answers.csv").write_text("stimulus,tag\na,b\n")
 
@@ -140,9 +144,13 @@ def _settings_read(use: str, kind: str, folder: Path, monkeypatch: pytest.Monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(Settings, "model_validate", classmethod(catch))
-        with pytest.raises(Asked) as caught:
+        try:
             open_system(asked, folder, kind)
-    return set(caught.value.args[0].model_fields)
+        except Asked as caught:
+            return set(caught.args[0].model_fields)
+        except PortrayalError:  # it lacks a file or a model before anything is validated
+            return set()
+    return set()
 
 
 @pytest.mark.parametrize("use", uses())
