@@ -88,7 +88,7 @@ BAD_STUDIES: list[tuple[str, dict[str, Any], str]] = [
     ("one left", {"sets": FOUR_SETS.replace('["a", "b"]', '["a", "zebra"]')}, "has 1 of 2 a and zebra left"),
     ("no recording", {"use": "replay:none.csv", "parameters": ""}, "no recording at"),
     ("wrong column", {"use": "replay:wrong.csv", "parameters": ""}, "wrong.csv lacks column"),
-    ("no function", {"use": "python:nowhere_at_all:f", "parameters": ""}, "cannot import 'nowhere_at_all'"),
+    ("no function", {"use": "python:nowhere_at_all:f", "parameters": ""}, "no module 'nowhere_at_all'"),
     ("widths differ", {"use": "python:ragged_encoder:f", "parameters": ""}, "widths"),
     ("no vector file", {"parameters": 'path = "missing.txt"'}, "missing.txt"),
 ]

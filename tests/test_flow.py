@@ -118,7 +118,7 @@ def test_an_answer_that_cannot_be_read_is_not_done_and_is_asked_again_when_the_s
     told = status_text("runs/unreadable").splitlines()
     assert told[0].split()[1:] == [*STATES, "sum"]
     assert told[-2:] == [
-        '1 x mine: an encoder cannot answer "an apology"; see portrayal.systems.plain',
+        '1 x mine: an encoder cannot answer "an apology". Expected such as [0.1, 0.2, 0.3]',
         "ask again: portrayal retry runs/unreadable --failed",
     ]
     (tmp_path / "mended").touch()

@@ -26,6 +26,7 @@ from portrayal.runs.measuring import measure_evidence
 from portrayal.runs.recording import Asked, Recorded, record_study
 from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.run import Run, claim_run, default_folder, existing_run
+from portrayal.runs.same_study import file_of, refuse_other_study
 from portrayal.runs.study import Study
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def audit(
     study
         The path of a study in TOML, a dict of the same shape, or a `Study`.
     out
-        The run folder; `runs/NAME` by default.
+        The run folder; `runs/NAME` by default. The run of another study is refused.
     quiet
         Show no progress bar.
     say
@@ -85,7 +86,9 @@ def audit(
     run = Run(Path(out) if out else default_folder(given.study.name))
     claim_run(run)
     with locked(run):
-        _finish(record_study(given.study, given.text, run, Asked(quiet, again, untrusted, say)), say)
+        refuse_other_study(run, given.study, file_of(study), named=out is not None)
+        how = Asked(quiet, again, untrusted, say, file_of(study))
+        _finish(record_study(given.study, given.text, run, how), say)
     return opened.Run(run.folder)
 
 
@@ -151,7 +154,7 @@ def record(
     study
         As `audit` takes it.
     out
-        The run folder; `runs/NAME` by default.
+        The run folder; `runs/NAME` by default. The run of another study is refused.
     quiet
         Show no progress bar.
     say
@@ -180,7 +183,9 @@ def record(
     run = Run(Path(out) if out else default_folder(given.study.name))
     claim_run(run)
     with locked(run):
-        return record_study(given.study, given.text, run, Asked(quiet, (), untrusted, say))
+        refuse_other_study(run, given.study, file_of(study), named=out is not None)
+        how = Asked(quiet, (), untrusted, say, file_of(study))
+        return record_study(given.study, given.text, run, how)
 
 
 def record_again(

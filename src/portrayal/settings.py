@@ -30,7 +30,9 @@ def validate(model: type[BaseModel], data: Any, where: str, extra: tuple[str, ..
 
 
 def _one_line(error: ValidationError, model: type[BaseModel], where: str, extra: tuple[str, ...]) -> str:
-    fault = error.errors()[0]
+    faults = error.errors()
+    # A misspelt key is both unknown and missing under its right name: the first says what to do.
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     place = ".".join(map(str, fault["loc"]))
     if fault["type"] == "extra_forbidden":
         known = {*_fields_at(model, fault["loc"][:-1]), *extra} - {"settings", "folder"}

@@ -78,9 +78,9 @@ def write(folder: Path, use: str, more: str = "", top: str = "") -> tuple[Path, 
 # status: states, and what the command that asks again must name
 SERVICES = {
     400: ({"failed": 32}, "retry {} --failed", "HTTP 400: no"),
-    401: ({"planned": 32}, "record {}", "HTTP 401: no"),
-    403: ({"planned": 32}, "record {}", "HTTP 403: no"),
-    404: ({"planned": 32}, "record {}", "HTTP 404: no"),
+    401: ({"planned": 32}, "retry {}", "HTTP 401: no"),
+    403: ({"planned": 32}, "retry {}", "HTTP 403: no"),
+    404: ({"planned": 32}, "retry {}", "HTTP 404: no"),
     500: ({"unknown": 32}, "retry {} --unknown", "HTTP 500: no"),
     200: ({"unreadable": 32}, "retry {} --failed", "not JSON"),
 }

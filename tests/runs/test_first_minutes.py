@@ -225,3 +225,54 @@ def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(
     code, out, err = command(capsys, "audit", portrayal.example_study(), "--out", tmp_path / "run", "-q")
     assert (code, out.strip()) == (0, str(tmp_path / "run" / "report.html"))
     assert err == "and 1 more in the report\n"
+
+
+def test_a_test_that_was_not_computed_is_not_said_to_be(tmp_path: Path) -> None:
+    run = portrayal.audit(WORDS, tmp_path, quiet=True, systems={"odd": lambda word: "hello"})
+    (said,) = json.loads((run.folder / "warnings.json").read_text())
+    assert "is not computed: it lacks 8 of 8 men's names" in said
+
+
+def test_a_few_failures_are_said_with_the_command_that_asks_again(tmp_path: Path, capsys) -> None:
+    (tmp_path / "part.py").write_text(
+        "def answer(word):\n    if word in ('John', 'Amy'):\n        raise ValueError('asleep')\n    return [float(len(word)), 1.0]\n"
+    )
+    study = tmp_path / "study.toml"
+    study.write_text(PLANNED.format(audit="associations", use="python:part:answer", more="", own=WORD_TEST))
+    for _ in range(2):  # the first time, and when nothing is asked any more
+        code, _, err = command(capsys, "audit", study, "--out", tmp_path / "run", "-q")
+        assert code == 0
+        assert "mine: 2 of 32 questions have no answer (2 failed): ValueError: asleep. Ask again:" in err
+        assert f" portrayal retry {tmp_path / 'run'} --failed\n" in err
+
+
+HERE = [
+    ("local", "tagger", {}),
+    ("imagenet", "tagger", {}),
+    ("bm25", "ranker", {"collection": "toy"}),
+    ("random", "ranker", {"collection": "toy"}),
+    ("glove", "encoder", {}),
+    ("phantom:contexts", "tagger", {}),
+    ("phantom:counterfactuals", "tagger", {}),
+    ("phantom:captions", "captioner", {"plants": "nothing"}),
+    ("phantom:associations", "encoder", {}),
+]
+
+
+@pytest.mark.parametrize(("use", "kind", "parameters"), HERE, ids=[one[0] for one in HERE])
+def test_what_is_here_and_free_is_asked_again_by_itself_after_a_kill(
+    use: str, kind: str, parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    from portrayal.systems.registry import open_system
+    from portrayal.systems.settings import SystemSettings
+
+    system = open_system(SystemSettings(name="here", use=use, parameters=parameters), tmp_path, kind)
+    assert getattr(system, "repeatable", False)
+
+
+@pytest.mark.parametrize("use", ["python:there:answer", "command:cat", "https://host/tags", "imagga"])
+def test_what_may_cost_is_not(use: str, tmp_path: Path) -> None:
+    from portrayal.systems.registry import open_system
+    from portrayal.systems.settings import SystemSettings
+
+    assert not open_system(SystemSettings(name="there", use=use), tmp_path, "tagger").repeatable

@@ -176,7 +176,7 @@ def test_an_unknown_system_gets_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_a_system_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PortrayalError, match="'mine' is a encoder. This audit asks a tagger"):
+    with pytest.raises(PortrayalError, match="'mine' is an encoder. This audit asks a tagger"):
         opened(tmp_path, "glove", kind="tagger")
 
 
@@ -249,3 +249,59 @@ def test_an_embedding_recorded_twice_is_refused(tmp_path: Path) -> None:
     table.write_parquet(tmp_path / "vectors.parquet")
     with pytest.raises(PortrayalError, match="lists stimulus 'a' \\(repeat 0\\) 2 times"):
         ask(opened(tmp_path, "replay:vectors.parquet", kind="encoder"), "a")
+
+
+def said_by(folder: Path, use: str = "python:system:answer") -> Any:
+    (answer,) = ask(opened(folder, use), "woman")
+    return json.loads(answer.raw)
+
+
+def test_a_second_study_in_the_same_process_gets_its_own_module(tmp_path: Path) -> None:
+    """`portrayal new` names every stub system.py; in a notebook the first one answered for all."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "helper.py").write_text(f"WORD = {name!r}\n")
+        (tmp_path / name / "system.py").write_text(
+            "from helper import WORD\ndef answer(text):\n    return [WORD]\n"
+        )
+    assert said_by(tmp_path / "first") == ["first"]
+    assert said_by(tmp_path / "second") == ["second"]
+    assert said_by(tmp_path / "first") == ["first"]
+
+
+def test_an_edited_module_is_loaded_anew_and_an_unchanged_one_once(tmp_path: Path) -> None:
+    source = "import helper\nhelper.LOADED.append(1)\ndef answer(text):\n    return [helper.WORD, len(helper.LOADED)]\n"
+    (tmp_path / "helper.py").write_text("WORD, LOADED = 'old', []\n")
+    (tmp_path / "system.py").write_text(source)
+    assert said_by(tmp_path) == ["old", 1]
+    assert said_by(tmp_path) == ["old", 1]
+    (tmp_path / "helper.py").write_text("WORD, LOADED = 'new', []\n")
+    assert said_by(tmp_path) == ["new", 1]
+
+
+def test_a_module_named_as_one_of_pythons_own_is_refused(tmp_path: Path) -> None:
+    for name in ("json", "polars", "portrayal"):
+        (tmp_path / f"{name}.py").write_text("def answer(text):\n    return []\n")
+        with pytest.raises(
+            PortrayalError, match=rf"{name}.py has the name of a module that Python has already"
+        ):
+            said_by(tmp_path, f"python:{name}:answer")
+        with pytest.raises(PortrayalError, match="Rename the file"):
+            opened(tmp_path, f"python:{name}:answer").check_ready()
+    assert json.dumps([1]) == "[1]"
+
+
+def test_a_program_that_ends_at_once_leaves_no_words_of_ours(tmp_path: Path) -> None:
+    """`command:echo hello` printed asyncio's tracebacks: a pipe that had broken by itself was closed once more."""
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "w"\naudit = "associations"\n[[systems]]\nname = "mine"\nuse = "command:echo hello"\n'
+        '[associations]\ntests = ["weat6"]\nvariants = []\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "portrayal", "try", str(study), "--questions", "2"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr and "pid" not in done.stderr
+    assert "hello" in done.stdout

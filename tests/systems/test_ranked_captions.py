@@ -104,7 +104,7 @@ def test_faults_are_one_line(tmp_path) -> None:
         opened(tmp_path, captions=4)
     with pytest.raises(PortrayalError, match="no candidates at"):
         opened(tmp_path, candidates="gone.txt")
-    with pytest.raises(PortrayalError, match="is a captioner. This audit asks a encoder"):
+    with pytest.raises(PortrayalError, match="is a captioner. This audit asks an encoder"):
         opened(tmp_path, encoder="transformers", settings={"model": "m"})
     (tmp_path / "sentences.txt").write_text("a wall\na tree\nunheard of")
     with pytest.raises(PortrayalError, match="the candidate 'unheard of' has no embedding"):

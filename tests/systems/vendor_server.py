@@ -26,7 +26,9 @@ class Vendors(BaseHTTPRequestHandler):
             "body": body,
         }
         self.server.seen.append(seen)
-        fault = self.server.fault
+        seen["content"] = self.server.content
+        judge = self.server.judge
+        fault = self.server.fault or (judge(json.loads(body)) if judge else None)
         status, reply, headers = fault if fault else (200, answer_for(address.path, seen), {})
         data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
         if status == 0:
@@ -69,7 +71,7 @@ def answer_for(path: str, seen: dict[str, Any]) -> Any:
         return {"modelVersion": "2023-10-01", "tagsResult": tags, "captionResult": caption}
     if path == "/v1/chat/completions":
         text = json.loads(seen["body"])["messages"][0]["content"][0]["text"]
-        content = '["woman", "tree"]' if "tags" in text else "A woman by a tree."
+        content = seen["content"] or ('["woman", "tree"]' if "tags" in text else "A woman by a tree.")
         choice = {"message": {"content": content}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1000, "completion_tokens": 10}
         return {"model": "vlm-1", "system_fingerprint": "fp_1", "choices": [choice], "usage": usage}
@@ -86,6 +88,8 @@ def vendor_server() -> Iterator[ThreadingHTTPServer]:
     server.daemon_threads = True
     server.seen = []
     server.fault = None
+    server.judge = None  # looks at the JSON that came and gives a fault, or nothing
+    server.content = None  # what a chat model says
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server

@@ -22,6 +22,8 @@ WITHHELD = "(withheld)"
 SHORTEST = 8  # characters; replacing shorter values would tear words apart
 SHORTEST_UNASKED = 12  # of values nobody asked for, which only look like a secret
 LARGEST_FILE = 64 * 1024
+# What users of servers without keys put there, because a client demands one: known to all, and so no secrets.
+PLACEHOLDERS = ("empty", "none", "ollama", "dummy", "not-needed", "no-key", "lm-studio", "sk-no-key-required")
 # Names of variables that hold secrets.
 VARIABLES = re.compile(r"(?i)api_?key|secret|token|passw|credential|access_?key|_key$|_pat$|^pat$")
 
@@ -39,6 +41,8 @@ def take(name: str) -> str:
         When it is so short that it cannot be told from a word, and so not be kept out of what is written.
     """
     value = _from_file.get(name) or os.environ.get(name, "")
+    if value.lower() in PLACEHOLDERS:
+        return value
     if 0 < len(value) < SHORTEST:
         raise PortrayalError(
             f"{name} has {len(value)} characters. Expected {SHORTEST} or more: a shorter key cannot be kept out of what is"

@@ -13,6 +13,17 @@ from portrayal.edges.secrets import hidden
 STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
+def dollars_text(dollars: float) -> str:
+    """Return an amount in cents, and one below a cent so that it does not look like nothing.
+
+    Examples
+    --------
+    >>> dollars_text(12.3), dollars_text(0.0), dollars_text(0.0042)
+    ('12.30', '0.00', '0.0042')
+    """
+    return f"{dollars:.2f}" if dollars == 0 or dollars >= 0.01 else f"{dollars:.2g}"
+
+
 class RecordingProgress:
     """A bar per system. Its `listen` is handed to the recorder."""
 
@@ -65,7 +76,7 @@ class RecordingProgress:
             f"{count} {state}" for state, count in self._counts[system].items() if count and state != "done"
         ]
         if self._dollars[system]:
-            parts.append(f"${self._dollars[system]:.2f}")
+            parts.append(f"${dollars_text(self._dollars[system])}")
         return ", ".join(parts)
 
 

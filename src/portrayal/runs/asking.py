@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from portrayal.edges.console import Hiding
+from portrayal.edges.secrets import hidden
 from portrayal.record.ledger import Ledger, Planned
 from portrayal.record.recorder import Listener, Recorder
 from portrayal.runs.work import Work
@@ -43,6 +44,10 @@ def ask(
     stream = Hiding(sys.stderr)
     with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
         _run(recorder.record(first))  # what a user's function prints is no answer of ours
+    for system, _ in work:
+        recorder.messages += map(
+            hidden, getattr(system, "notes", ())
+        )  # what of a request a server did not take
     return recorder
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.record.ledger import Ledger
+from portrayal.record.progress import dollars_text
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run, default_folder
+from portrayal.runs.same_study import file_of, other_study
 from portrayal.runs.study import Study
 from portrayal.runs.study_file import read_study
 from portrayal.runs.trust import refuse_untrusted
 from portrayal.runs.work import make_stimuli, plan_work
+from portrayal.systems.base import Question
+
+LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
 
 
 def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
@@ -43,7 +48,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     stimuli = make_stimuli(study)
     if study.secrets_file:
         read_secrets_file(study.folder / study.secrets_file)
-    states, work = _states(study), plan_work(study, stimuli)
+    states, work = _states(study, file_of(study_file)), plan_work(study, stimuli)
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     rows = [_system_plan(system, questions, states, study) for system, questions in work]
@@ -51,17 +56,17 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
 
 
-def _states(study: Study) -> dict[str, str]:
+def _states(study: Study, file: str) -> dict[str, str]:
     """Return the state of each question of an earlier try, by key, if there is one in the default folder."""
-    ledger_file = Run(default_folder(study.name)).ledger
-    if not ledger_file.exists():
+    run = Run(default_folder(study.name))
+    if not run.ledger.exists() or other_study(run, study, file, named=False):
         return {}
-    with Ledger.reading(ledger_file) as ledger:
+    with Ledger.reading(run.ledger) as ledger:
         return ledger.states()
 
 
 def _system_plan(
-    system: Any, questions: Iterable[str], states: dict[str, str], study: Study
+    system: Any, questions: Mapping[str, Sequence[Question]], states: dict[str, str], study: Study
 ) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
     asked = {"planned"}
@@ -77,8 +82,18 @@ def _system_plan(
         "questions": len(known),
         "answered already": sum(state in ("done", "refused") for state in known),
         "calls": calls,
-        "dollars": calls * system.limits.price,
+        "dollars": calls * _price(system, questions),
     }
+
+
+def _price(system: Any, questions: Mapping[str, Sequence[Question]]) -> float:
+    """Return the mean price of a question, expected of a few from the first to the last."""
+    expect = getattr(
+        system, "expected_price", lambda question: system.limits.price
+    )  # a plug-in may know nothing of it
+    keys = list(questions)
+    some = keys[:: max(len(keys) // LOOKED_AT, 1)][:LOOKED_AT]
+    return sum(expect(questions[key][0]) for key in some) / len(some) if some else 0.0
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -92,12 +107,12 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return dollars_text(value) if isinstance(value, float) else str(value)
 
 
 def _total(rows: Sequence[dict[str, Any]]) -> list[str]:
     calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
-    return [f"in all {calls} calls, about ${dollars:.2f}"]
+    return [f"in all {calls} calls, about ${dollars_text(dollars)}"]
 
 
 def _power(study: Study, stimuli: Any) -> list[str]:

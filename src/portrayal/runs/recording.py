@@ -27,9 +27,10 @@ from portrayal.runs.manifest import write_manifest
 from portrayal.runs.redacted import refuse_redacted
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import Run
+from portrayal.runs.same_study import STUDY_FILE
 from portrayal.runs.study import Study
 from portrayal.runs.trust import code_lines, refuse_untrusted
-from portrayal.runs.unanswered import AGAIN, unanswered, with_unanswered
+from portrayal.runs.unanswered import AGAIN, left_open, unanswered, with_unanswered
 from portrayal.runs.work import Work, make_stimuli, plan_work, refuse_without_consent
 
 Say = Callable[[Sequence[str]], None]
@@ -43,6 +44,7 @@ class Asked:
     again: Sequence[str] = ()  # states whose questions are asked once more
     untrusted: bool = False  # refuse code of the study's choice
     say: Say = lambda lines: None  # told what will run, before it does
+    file: str = ""  # where the study was read from
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     _keep(run, text, stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
+        if how.file:
+            ledger.put_fact(STUDY_FILE, how.file)
         changed = _prepare(ledger, study, work, how.again)
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         waves = ledger.waves()
@@ -83,7 +87,7 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     interrupted = recorder.stopping.is_set()
     messages = recorder.messages
     if not interrupted:
-        messages = with_unanswered(messages, unanswered(run.folder))
+        messages = [*with_unanswered(messages, unanswered(run.folder)), *left_open(run)]
     return Recorded(run, [*changed, *messages], interrupted, recorder.signal)
 
 
@@ -115,6 +119,9 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
     if not any(waiting.values()):
         return Recorder(ledger)
+    for system, _ in work:
+        if waiting[system.name]:  # before anything is paid for
+            getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     how.say(code_lines(study, [name for name, count in waiting.items() if count]))
     wave = ledger.begin_wave(time.time(), portrayal.__version__)
     with RecordingProgress(waiting, how.quiet) as progress:

@@ -27,6 +27,7 @@ from portrayal.runs.measured import MEND, measured_files, read_measured, write_m
 from portrayal.runs.pack import copy_ledger
 from portrayal.runs.redacted import FILE, refuse_redacted
 from portrayal.runs.run import Run
+from portrayal.runs.same_study import STUDY_FILE
 from portrayal.tables import RESPONSES
 
 REDACTED = "(redacted)"
@@ -91,6 +92,7 @@ def _redact_ledger(run: Run, target: Run) -> None:
     with Ledger(whole) as ledger:
         put_right(ledger)  # states follow from the answers, which nobody can read afterwards
         ledger.put_fact("study_folder", "")
+        ledger.put_fact(STUDY_FILE, "")
         ledger.put_fact("redacted", SAID)
     with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")

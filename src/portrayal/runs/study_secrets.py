@@ -27,6 +27,9 @@ IN_ADDRESS = (
     "pwd",
     "pass",
 )  # names in an address that only keys go under
+NAME_A_KEY = ("openai", "anthropic", "openai_embeddings")  # whose `key` is a variable's name
+# Words of letters with a few digits at their end; a random word has them in between, or is all one long word.
+_NAME = re.compile(r"\$?[A-Z]{1,20}[0-9]{0,2}(?:_(?:[A-Z]{1,20}[0-9]{0,2}|[0-9]{1,2})){0,8}")
 ELSE = "take it from the environment: write $NAME in headers, query or body, or name a secrets_file."
 
 
@@ -45,9 +48,40 @@ def refuse_credentials(data: Mapping[str, Any]) -> None:
     """
     fine = {value for _, value in leaves(data.get("not_secret", []))}
     rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
-    for place, value in _places(rest):
+    for place, value in _places(_without_named_keys(rest)):
         if isinstance(value, str) and value not in fine:
             _check(place, value)
+
+
+def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the study without the names of variables that hold keys, which systems of an API's own dialect take under `key`."""
+    systems = data.get("systems")
+    if not isinstance(systems, list):
+        return data
+    return {**data, "systems": [_without_named_key(system) for system in systems]}
+
+
+def _without_named_key(system: Any) -> Any:
+    given = system.get("parameters") if isinstance(system, Mapping) else None
+    if not isinstance(given, Mapping) or "key" not in given or system.get("use") not in NAME_A_KEY:
+        return system
+    if not is_variable(given["key"]):
+        raise PortrayalError(
+            f"parameters.key of system {system.get('name')!r} is not the name of an environment variable. Expected a name such as"
+            " MY_API_KEY, never the key itself: a study is kept and shared."
+        )
+    return {**system, "parameters": {name: value for name, value in given.items() if name != "key"}}
+
+
+def is_variable(value: Any) -> bool:
+    """Whether a value is the name of an environment variable, as one names them: words in capitals, joined by underscores.
+
+    Examples
+    --------
+    >>> is_variable("MY_API_KEY_2"), is_variable("sk-abc"), is_variable("AKIAIOSFODNN7EXAMPLE"), is_variable("JBSWY3DPEHPK3PXP")
+    (True, False, False, False)
+    """
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None and not looks_like_key(value)
 
 
 def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:

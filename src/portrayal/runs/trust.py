@@ -9,6 +9,7 @@ from typing import Any
 from portrayal.errors import PortrayalError
 from portrayal.runs.leaves import leaves
 from portrayal.runs.study import Study
+from portrayal.runs.study_secrets import NAME_A_KEY
 from portrayal.systems.sources import is_code
 
 ADDRESSES = ("endpoint", "base_url")  # where a system that has a key of yours sends it
@@ -45,6 +46,8 @@ def _dangers(study: Study) -> Iterator[str]:
         for name, value in leaves(system.parameters):
             if isinstance(value, str) and _VARIABLE.search(value):
                 yield f"system {system.name!r} would send {_variable(value)} from your environment to {system.use!r}"
+            if name == "key" and system.use in NAME_A_KEY:
+                yield f"system {system.name!r} would send {value} from your environment"
             if name in ADDRESSES:
                 yield f"system {system.name!r} would send your key to the address {value!r}"
 

@@ -42,6 +42,16 @@ def unanswered(folder: Path | str) -> dict[str, str]:
         return {system: _line(run, ledger, system, states) for system, states in silent.items()}
 
 
+def left_open(run: Run) -> list[str]:
+    """Return a line for each system that answered some questions and left others: how many, why, and how to ask again."""
+    with Ledger.reading(run.ledger) as ledger:
+        return [
+            _open_line(run, ledger, system, states)
+            for system, states in outcomes.counts(ledger).items()
+            if not _is_silent(states) and asking_again(run, states)
+        ]
+
+
 def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[str]:
     """Return what is to be said: of a system that answered nothing its line alone."""
     others = [said for said in messages if not any(said.startswith(f"{system}: ") for system in lines)]
@@ -54,19 +64,32 @@ def asking_again(run: Run, states: Mapping[str, int]) -> str:
     again = [*mendable, *(["--unknown"] if states.get("unknown") else [])]
     if not again and not states.get("planned"):
         return ""
-    return " ".join(["portrayal", "retry" if again else "record", shlex.quote(str(run.folder)), *again])
+    return " ".join(["portrayal", "retry", shlex.quote(str(run.folder)), *again])
 
 
 def _is_silent(states: Mapping[str, int]) -> bool:
     return sum(states.values()) > 0 and not states["done"] and not states["refused"]
 
 
-def _line(run: Run, ledger: Ledger, system: str, states: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states.items() if count)
-    reason = " ".join((ledger.commonest_error(system) or "not asked").split())
-    if len(reason) > LONGEST_REASON:
-        reason = reason[: LONGEST_REASON - 3] + "..."
+def _open_line(run: Run, ledger: Ledger, system: str, states: Mapping[str, int]) -> str:
+    open_states = {state: count for state, count in states.items() if state not in ("done", "refused")}
     return (
-        f"{system}: no answer to any of {sum(states.values())} questions ({counted}): {reason}. "
+        f"{system}: {sum(open_states.values())} of {sum(states.values())} questions have no answer"
+        f" ({_counted(open_states)}): {_reason(ledger, system)}. Ask again: {asking_again(run, states)}"
+    )
+
+
+def _counted(states: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states.items() if count)
+
+
+def _reason(ledger: Ledger, system: str) -> str:
+    reason = " ".join((ledger.commonest_error(system) or "not asked").split())
+    return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
+
+
+def _line(run: Run, ledger: Ledger, system: str, states: Mapping[str, int]) -> str:
+    return (
+        f"{system}: no answer to any of {sum(states.values())} questions ({_counted(states)}): {_reason(ledger, system)}. "
         f"Mend it, then ask again: {asking_again(run, states)}"
     )

@@ -142,6 +142,10 @@ class BaseSystem:
     # Here, free, and the same each time: what a killed process left unknown is asked again by itself.
     repeatable: bool = False
 
+    def expected_price(self, question: Question) -> float:
+        """Return what a question is expected to cost, in US dollars."""
+        return self.limits.price
+
     def check_ready(self) -> None:
         """Say what is missing before anything is asked: a module, a program, a key. Nothing is run or sent."""
 

@@ -15,16 +15,29 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings
 from portrayal.systems.base import Answer, Question, Unreadable
 from portrayal.systems.plain import decoded, rows_of
 from portrayal.systems.settings import SystemSettings
-from portrayal.systems.web import WebSystem, check_headers, check_query, fill_secret_leaves, fill_secrets
+from portrayal.systems.web import (
+    WebSystem,
+    check_address,
+    check_headers,
+    check_query,
+    fill_secret_leaves,
+    fill_secrets,
+)
+
+METHODS = ("GET", "POST")
+FILLED = ("content", "base64", "stimulus", "repeat")  # what of a question is filled in
 
 
 class Mapped(Settings):
@@ -80,12 +93,31 @@ class Http(WebSystem):
 def open_system(settings: SystemSettings, folder: Path) -> Http:
     """Open the endpoint a study names."""
     mapping = settings.read(Mapped)
+    check_address(settings.use)
+    _check_mapping(mapping, settings.name)
     check_headers(mapping.headers)
     check_query(mapping.query)
     return Http(
         **settings.fields(settings.use),
         mapping=mapping,
     )
+
+
+def _check_mapping(mapping: Mapped, name: str) -> None:
+    """Refuse a mapping that sends the same whatever the question is: its answers would tell nothing apart."""
+    if mapping.method.upper() not in METHODS:
+        raise PortrayalError(
+            f"method of system {name!r} is {mapping.method!r}. Expected {' or '.join(METHODS)}."
+        )
+    sent = [mapping.query] if mapping.method.upper() == "GET" else [mapping.query, mapping.body]
+    text = json.dumps(sent, default=str)
+    if not any(place in text for place in ("{content}", "{base64}", "{stimulus}")):
+        found = re.findall(r"\{([A-Za-z_]\w{0,60})\}", text)
+        hint = f" Found {{{found[0]}}}.{nearest(found[0], FILLED)}" if found else ""
+        where = "query" if mapping.method.upper() == "GET" else "body or query"
+        raise PortrayalError(
+            f"the {where} of system {name!r} has neither {{content}} nor {{base64}}: every question would be the same.{hint}"
+        )
 
 
 def read_mapped(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

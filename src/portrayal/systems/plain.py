@@ -23,6 +23,14 @@ from typing import Any
 
 from portrayal.systems.base import Answer, CallFailed, Unreadable, broken_answer
 
+# The shortest answer of each kind, for whoever sent another.
+EXPECTED = {
+    "tagger": '["woman", "tree"] or [["woman", 0.9]]',
+    "captioner": '"a woman on a horse"',
+    "encoder": "[0.1, 0.2, 0.3]",
+    "ranker": '["doc7", "doc2"] or [["doc7", 3.2]]',
+    "generator": '["label"] or {"label": 0.9}',
+}
 # A reply that is a mapping with any of these keys is an envelope around the answer itself; a program's has its `id` too.
 ENVELOPE = {"answer", "version", "cost", "refused", "error"}
 
@@ -129,9 +137,8 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
     try:
         rows = _READERS[kind](value)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError):
-        raise Unreadable(
-            f"{'an' if kind == 'encoder' else 'a'} {kind} cannot answer {_short(value)}; see portrayal.systems.plain"
-        ) from None
+        one = "an encoder" if kind == "encoder" else f"a {kind}"
+        raise Unreadable(f"{one} cannot answer {_short(value)}. Expected such as {EXPECTED[kind]}") from None
     return rows
 
 

@@ -70,7 +70,9 @@ class Program:
         """End the whole process group at once and let go of the pipes."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        with contextlib.suppress(AttributeError):  # a pipe that broke by itself has forgotten its event loop
+        if (
+            not self.writer.transport.is_closing()
+        ):  # a pipe that broke by itself must not be told twice that it is lost
             self.writer.transport.abort()
         self.output.close()
         await self._ends_within(1.0)

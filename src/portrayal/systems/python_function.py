@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import sys
+import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, Question, Unreachable
 from portrayal.systems.found import check_function
+from portrayal.systems.loading import load_function
 from portrayal.systems.plain import pack_reply
 from portrayal.systems.settings import SystemSettings
+
+_NAMED = re.compile(r"python:[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @dataclass
@@ -46,9 +48,12 @@ class PythonFunction(BaseSystem):
         return [pack_reply(await self._call(question), self.limits.price) for question in questions]
 
     async def _call(self, question: Question) -> Any:
-        function = self._function = self._function or _find(self.identity, self.folder)
+        if self._function is None:
+            self._function = load_function(self.identity, self.folder)
+            _check_parameters(self._function, self.parameters, self.name)
+        function = self._function
         question.refuse_other_file()
-        shown = question if "question" in inspect.signature(function).parameters else question.content
+        shown = question if "question" in _parameters(function) else question.content
         if inspect.iscoroutinefunction(function):
             return await function(shown, **self.parameters)
         return await self._in_thread(partial(function, shown, **self.parameters))
@@ -71,9 +76,33 @@ class PythonFunction(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
-    if settings.use.count(":") != 2:
-        raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.")
+    if not _NAMED.fullmatch(settings.use) or ".py:" in settings.use:
+        hint = " Write the module without .py." if ".py:" in settings.use else ""
+        raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.{hint}")
     return one_at_a_time(PythonFunction(**settings.fields(settings.use), folder=folder), settings)
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return what a function takes; of one written in C nobody knows."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def _check_parameters(function: Callable[..., Any], given: Mapping[str, Any], name: str) -> None:
+    """Refuse a function that cannot be called with one question and the study's parameters: every question would fail."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("", **given)
+    except TypeError as error:
+        raise PortrayalError(
+            f"system {name!r}: the function takes {signature}, and is called with the question and the study's parameters"
+            f" ({', '.join(given) or 'none'}): {error}."
+        ) from None
 
 
 def one_at_a_time(system: PythonFunction, settings: SystemSettings) -> PythonFunction:
@@ -88,22 +117,3 @@ def _answer_with(answer: Future[Any], call: Callable[[], Any]) -> None:
         answer.set_result(call())
     except BaseException as error:  # also SystemExit: a function that ends its thread has not answered
         answer.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
-
-
-def _find(use: str, folder: Path) -> Callable[..., Any]:
-    """Import the function; modules beside the study file are found too."""
-    _, module_name, function_name = use.split(":")
-    if str(folder.resolve()) not in sys.path:
-        sys.path.append(str(folder.resolve()))
-    try:
-        module = import_module(module_name)
-    except Exception as error:  # whatever the user's module does while it is imported
-        raise PortrayalError(f"cannot import {module_name!r} for {use!r}: {error}.") from None
-    function = getattr(module, function_name, None)
-    if function is None:
-        raise PortrayalError(
-            f"module {module_name!r} has no function {function_name!r} (asked for by {use!r})."
-        )
-    if not callable(function):
-        raise PortrayalError(f"{use!r} is a {type(function).__name__}. Expected a function.")
-    return function

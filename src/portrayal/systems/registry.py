@@ -171,9 +171,13 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     entry = _entry(settings.use)
     offered = settings.kind or (kind if entry.kind == "any" else entry.kind)
     if offered != kind:
-        raise PortrayalError(f"system {settings.name!r} is a {offered}. This audit asks a {kind}.")
+        raise PortrayalError(f"system {settings.name!r} is {_one(offered)}. This audit asks {_one(kind)}.")
     module = import_module(entry.module)
     return module.open_system(settings.model_copy(update={"kind": kind}), folder)
+
+
+def _one(kind: str) -> str:
+    return f"{'an' if kind == 'encoder' else 'a'} {kind}"
 
 
 def plugged_in() -> dict[str, Entry]:
@@ -199,4 +203,5 @@ def _entry(use: str) -> Entry:
     if use in others:
         return replace(others[use], kind=getattr(import_module(others[use].module), "KIND", "any"))
     known = [*SYSTEMS, *others, *(f"{scheme}:" for scheme in SCHEMES)]
-    raise PortrayalError(f"no system {use!r}.{nearest(use, known)} Known: {', '.join(known)}.")
+    hint = nearest(use, known) or (nearest(f"{scheme}:", [f"{one}:" for one in SCHEMES]) if colon else "")
+    raise PortrayalError(f"no system {use!r}.{hint} Known: {', '.join(known)}.")

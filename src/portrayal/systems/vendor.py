@@ -45,14 +45,15 @@ class Vendor:
     name: str
     kinds: Sequence[str]
     limits: PictureLimits
-    request: Callable[[Picture, Mapping[str, Any], str], Request]  # picture, parameters, kind
+    request: Callable[
+        [Any, Mapping[str, Any], str], Request
+    ]  # a `Picture`, or None for a model asked in words; parameters; kind
     read: Callable[[Any, str], Rows]  # the answer's JSON, kind
     defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
     optional: Sequence[str] = ()  # parameters that are sent only where a study names them
     check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
     version: Callable[[Any], str] = lambda body: ""
     refused: Callable[[Any], bool] = lambda body: False
-    cost: Callable[[Any, Mapping[str, Any]], float] = lambda body, parameters: 0.0
     price: float = 0.0  # US dollars a call
     errors_billed: bool = True  # unless it says that it does not bill what it answers with a server error
 
@@ -111,13 +112,16 @@ class VendorSystem(WebSystem):
             raise
         except Exception:  # of another form: kept, and unreadable later
             return Answer(raw, cost=self.limits.price)
-        cost = _told(vendor.cost, 0.0, body, self.parameters)
         return Answer(
             raw,
             version=_told(vendor.version, "", body),
             refused=_told(vendor.refused, False, body),
-            cost=cost or self.limits.price,
+            cost=_told(self._cost, 0.0, body) or self.limits.price,
         )
+
+    def _cost(self, body: Any) -> float:
+        """Return the dollars an answer tells of; none, unless a service counts tokens."""
+        return 0.0
 
     def _replay(self, question: Question) -> Answer | Exception:
         if self._answers is None:
@@ -140,11 +144,19 @@ def _told(look: Callable[..., Any], otherwise: Any, *body: Any) -> Any:
         return otherwise
 
 
-def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> VendorSystem:
-    """Open a vendor as a study names it; unknown parameters are refused."""
+def open_vendor(
+    vendor: Vendor,
+    settings: SystemSettings,
+    folder: Path,
+    made: Callable[..., VendorSystem] = VendorSystem,
+    **more: Any,
+) -> VendorSystem:
+    """Open a vendor as a study names it; unknown parameters are refused. `made` is what it is made as, with `more` of its own."""
     kind = str(settings.kind)
     if kind not in vendor.kinds:
-        raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks a {kind}.")
+        raise PortrayalError(
+            f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks {'an' if kind == 'encoder' else 'a'} {kind}."
+        )
     known = {*vendor.defaults, *vendor.optional, "recorded"}
     for name in settings.parameters:
         if name not in known:
@@ -152,7 +164,7 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
             raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
     parameters = {**vendor.defaults, **settings.parameters}
     recorded = parameters.pop("recorded", None)
-    return VendorSystem(
+    return made(
         **settings.fields(
             f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
             price=vendor.price,
@@ -161,9 +173,11 @@ def open_vendor(vendor: Vendor, settings: SystemSettings, folder: Path) -> Vendo
             parameters=parameters,
         ),
         remote=not recorded,
+        repeatable=bool(recorded),
         reader=vendor.name,
         vendor=vendor,
         recorded=folder / recorded if recorded else None,
+        **more,
     )
 
 

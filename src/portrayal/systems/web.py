@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import httpx2
@@ -195,6 +196,29 @@ def fill_secret_leaves(body: Any) -> Any:
     if isinstance(body, str) and _VARIABLE.fullmatch(body):
         return environment(body[1:], "the body of this study")
     return body
+
+
+def check_address(address: str) -> None:
+    """Refuse what is no address that can be asked, before anything waits for it.
+
+    Examples
+    --------
+    >>> check_address("http://localhost:99999/tags")
+    Traceback (most recent call last):
+    portrayal.errors.PortrayalError: 'http://localhost:99999/tags' is not an address that can be asked: Port out of range 0-65535.
+    """
+    why = ""
+    try:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            why = "it names no host"
+        elif any(letter.isspace() for letter in address):
+            why = "it has a space in it"
+        _ = parts.port
+    except ValueError as error:
+        why = str(error)
+    if why:
+        raise PortrayalError(f"{address!r} is not an address that can be asked: {why}.")
 
 
 def check_headers(headers: Mapping[str, str]) -> None:

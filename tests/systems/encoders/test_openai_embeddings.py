@@ -144,7 +144,10 @@ def test_a_key_that_is_echoed_is_withheld(server, monkeypatch) -> None:
     monkeypatch.setenv("MY_VARIABLE", "plain words")
     asked(opened(server, key="MY_VARIABLE"), ["ada"])
     assert hidden("not let in: plain words") == "not let in: (withheld)"
-    monkeypatch.setenv("MY_VARIABLE", "EMPTY")
+    monkeypatch.setenv("MY_VARIABLE", "EMPTY")  # vLLM's own word for no key: public, sent as it is
+    asked(opened(server, key="MY_VARIABLE"), ["ada"])
+    assert server.seen[-1]["headers"]["Authorization"] == "Bearer EMPTY"
+    monkeypatch.setenv("MY_VARIABLE", "short")
     with pytest.raises(PortrayalError, match="MY_VARIABLE has 5 characters. Expected 8 or more"):
         asked(opened(server, key="MY_VARIABLE"), ["ada"])
 
@@ -220,7 +223,10 @@ def test_a_vector_that_is_none_is_unreadable_and_the_others_stay(server, bad) ->
         read_answer(system, last)
 
 
-@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": "many"}, {"prompt_tokens": None}])
+COUNTS = ["many", None, -5, float("nan"), 10**400, True]
+
+
+@pytest.mark.parametrize("usage", [None, [], *({"prompt_tokens": count} for count in COUNTS)])
 def test_a_strange_bill_spoils_no_answer(server, usage) -> None:
     server.shape = lambda reply: {**reply, "usage": usage}
     system = opened(server, dollars_per_million_input=20.0)

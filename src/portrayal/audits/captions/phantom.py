@@ -301,6 +301,7 @@ def _numbers(digest: bytes) -> Iterator[float]:
 class PhantomCaptioner(BaseSystem):
     """Captions scenes with one harm planted."""
 
+    repeatable: bool = True
     batch: int = 256
     settings: PhantomParameters = field(default_factory=lambda: PhantomParameters(plants="nothing", rate=0.3))
 

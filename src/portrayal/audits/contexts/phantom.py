@@ -105,6 +105,7 @@ def _gender_tags(own: str, place: str, planted: Planted, random: np.random.Gener
 class StereotypingTagger(BaseSystem):
     """The phantom as a system."""
 
+    repeatable: bool = True
     batch: int = 256
     planted: Planted = Planted()
     _words: Mapping[str, Sequence[str]] = field(default_factory=dict)

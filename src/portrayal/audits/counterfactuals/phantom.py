@@ -43,6 +43,7 @@ class Planted(Settings):
 class PhantomTagger(BaseSystem):
     """Answers from the manifest."""
 
+    repeatable: bool = True
     batch: int = 64
     planted: Planted = field(default_factory=Planted)
 

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.edges.secrets import take
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import (
@@ -33,11 +32,13 @@ from portrayal.systems.base import (
     Unreadable,
     broken_answer,
 )
+from portrayal.systems.chat_settings import Dollars, Service, address_of, bearer, nothing_at, without_prices
 from portrayal.systems.plain import decoded
-from portrayal.systems.settings import LOGIN, SystemSettings
+from portrayal.systems.settings import SystemSettings
+from portrayal.systems.usage import text_tokens, token_cost
 from portrayal.systems.web import WebSystem
 
-OPENAI = "https://api.openai.com/v1"
+OPENAI = Service("OpenAI", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
 
 
 class EmbeddingSettings(Settings):
@@ -45,10 +46,10 @@ class EmbeddingSettings(Settings):
 
     model: str = ""
     base_url: str = ""
-    key: str = "OPENAI_API_KEY"  # the variable of the environment that holds the key, never the key itself
+    key: str = ""  # the variable of the environment that holds the key, never the key itself; OPENAI_API_KEY where none is named
     dimensions: int | None = Field(default=None, ge=1)
     batch: int = Field(default=64, ge=1, le=2048)
-    dollars_per_million_input: float = Field(default=0.0, ge=0)
+    dollars_per_million_input: Dollars = 0.0
 
 
 @dataclass
@@ -57,6 +58,18 @@ class OpenAIEmbeddings(WebSystem):
 
     reader: str = "openai_embeddings"
     own: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+
+    def check_ready(self) -> None:
+        """Take the key from the environment, and send nothing."""
+        self._bearer()
+
+    def expected_price(self, question: Question) -> float:
+        """Guess what a text costs, from its letters."""
+        tokens = {"usage": {"prompt_tokens": text_tokens(question.content)}}
+        return self._cost(tokens) or self.limits.price
+
+    def _bearer(self) -> str:
+        return bearer(self.own.key, OPENAI, self.own.base_url == OPENAI.address)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Send the texts; where the service turns a batch down, its halves are asked, so that one text fails alone."""
@@ -83,9 +96,13 @@ class OpenAIEmbeddings(WebSystem):
         }
         if self.own.dimensions is not None:
             request["dimensions"] = self.own.dimensions
-        key = take(self.own.key)
+        key = self._bearer()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        body = await self.send("POST", f"{self.own.base_url}/embeddings", json=request, headers=headers)
+        address = f"{self.own.base_url}/embeddings"
+        try:
+            body = await self.send("POST", address, json=request, headers=headers)
+        except NothingThere as error:
+            raise nothing_at(error, address) from None
         if body.broken:
             return [self.broken(body)] * len(questions)
         return self._answers(body.content, len(questions))
@@ -107,11 +124,7 @@ class OpenAIEmbeddings(WebSystem):
         ]
 
     def _cost(self, body: Mapping[str, Any]) -> float:
-        usage = body.get("usage")
-        tokens = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-        if not isinstance(tokens, int | float) or not math.isfinite(tokens):
-            return 0.0  # a strange bill spoils no answer
-        return tokens * self.own.dollars_per_million_input / 1e6
+        return token_cost(body, {"prompt_tokens": self.own.dollars_per_million_input})
 
 
 def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -138,19 +151,20 @@ def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> 
 def open_system(settings: SystemSettings, folder: Path) -> OpenAIEmbeddings:
     """Open the endpoint; the key is looked for when it is asked."""
     own = settings.read(EmbeddingSettings)
-    base = own.base_url or os.environ.get("OPENAI_BASE_URL", "") or OPENAI
+    base = address_of(own.base_url, OPENAI, settings.name).removesuffix("/embeddings") or OPENAI.address
     model = own.model or os.environ.get("OPENAI_EMBEDDING_MODEL", "")
     if not model:
         raise PortrayalError(
             f"system {settings.name!r} names no model. Add parameters.model, or set OPENAI_EMBEDDING_MODEL."
         )
-    if LOGIN.search(base):
-        raise PortrayalError(
-            f"base_url of system {settings.name!r} holds a login. Put the key into {own.key}."
-        )
-    own = own.model_copy(update={"base_url": base.rstrip("/"), "model": model})
+    own = own.model_copy(update={"base_url": base, "model": model})
     return OpenAIEmbeddings(
-        **settings.fields(f"openai_embeddings:{own.base_url}:{model}", kind="encoder", errors_billed=False),
+        **settings.fields(
+            f"openai_embeddings:{own.base_url}:{model}",
+            kind="encoder",
+            errors_billed=False,
+            parameters=without_prices(settings.parameters),
+        ),
         batch=own.batch,
         own=own,
     )

@@ -25,6 +25,7 @@ from portrayal.text.collections import read_run
 class RunFile(BaseSystem):
     """Answers from a run made elsewhere."""
 
+    repeatable: bool = True
     batch: int = 100_000
     path: Path = field(default_factory=Path)
     _lists: dict[str, list[dict[str, Any]]] | None = None

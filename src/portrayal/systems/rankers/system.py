@@ -40,6 +40,7 @@ PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the f
 class RankerSystem(BaseSystem):
     """Asks one of the package's own rankers."""
 
+    repeatable: bool = True
     batch: int = 100_000
     use: str = ""
     path: Path = field(default_factory=Path)

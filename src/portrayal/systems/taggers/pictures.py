@@ -17,6 +17,7 @@ from portrayal.systems.pictures import read_picture
 class PictureTagger(BaseSystem, ABC):
     """A tagger whose subclasses write `tags_of` and `answered_version`."""
 
+    repeatable: bool = True
     batch: int = 16
 
     @abstractmethod

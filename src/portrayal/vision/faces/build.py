@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.edges.folders import claim
+from portrayal.edges.patience import told
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.edges.writing import fresh
 from portrayal.errors import PortrayalError
@@ -29,6 +30,7 @@ from portrayal.vision.faces.suitability import inspect_face
 
 RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
+MAKING = "making series of faces, once, to be kept"
 YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
 UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
 LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
@@ -72,7 +74,7 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
     rows: list[dict[str, Any]] = []
     readings: list[Readings] = []
     left_out: list[dict[str, Any]] = []
-    for entry in pictures.iter_rows(named=True):
+    for entry in told(pictures.iter_rows(named=True), MAKING, pictures.height):
         for made in _make(entry, manipulator, recipe, left_out):
             rows += _write(made, entry, inside)
             readings.append(read_series(made, person=entry["person"]))

@@ -54,6 +54,7 @@ class PhantomSettings(Settings):
 class PhantomGenerator(BaseSystem):
     """Draws silhouettes; the upper left corner's shade codes the outcome."""
 
+    repeatable: bool = True
     planted: PhantomSettings = PhantomSettings()
     gates: Gates | None = None
 

@@ -40,6 +40,7 @@ class PhantomSaliencySettings(Settings):
 class PhantomSaliency(BaseSystem):
     """Answers in the form of `clip_saliency`."""
 
+    repeatable: bool = True
     batch: int = 64
     reader: str = "saliency"
     plan: PhantomSaliencySettings = field(default_factory=PhantomSaliencySettings)

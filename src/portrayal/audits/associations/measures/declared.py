@@ -65,12 +65,16 @@ class _Found:
     missing: list[dict[str, Any]] = field(default_factory=list)
     specified: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
+    without_value: set[tuple[str, str]] = field(default_factory=set)  # tests left too small to be computed
 
     def add(self, case: TestOnSystem, settings: TestSettings, seed: int, strict: bool) -> None:
         """Add one test on one system."""
-        self.missing += case.missing()
+        missing = case.missing()
+        self.missing += missing
         rows = case.rows(settings, seed, strict)
-        if rows[0].get("value") is not None:
+        if rows[0].get("value") is None:
+            self.without_value |= {(row["system"], row["test"]) for row in missing}
+        else:
             sign = SIGNS.get(settings.alternative) or float(np.sign(rows[0]["value"]))
             named = {"system": case.system, "test": case.test.name}
             curve = variants(case.test, case.embeddings, settings, sign, seed)
@@ -94,7 +98,10 @@ class _Found:
         if shared is not None:
             shared = shared.with_columns(one_sided=pl.lit(alternative != "two-sided"))
         return Measured(
-            results(self.rows, facets=FACETS), tables, differences=shared, remarks=_without_vector(absent)
+            results(self.rows, facets=FACETS),
+            tables,
+            differences=shared,
+            remarks=_without_vector(absent, self.without_value),
         )
 
 
@@ -131,7 +138,7 @@ def _declared(tests: Sequence[AssociationTest]) -> pl.DataFrame:
     )
 
 
-def _without_vector(missing: pl.DataFrame) -> list[str]:
+def _without_vector(missing: pl.DataFrame, without_value: set[tuple[str, str]]) -> list[str]:
     """Say for each system and test which stimuli of which side have no vector."""
     said = []
     for (system, test), rows in missing.group_by("system", "test", maintain_order=True):
@@ -139,7 +146,8 @@ def _without_vector(missing: pl.DataFrame) -> list[str]:
             f"{part.height} of {part['of'][0]} {side} ({_named(part['stimulus'].to_list())})"
             for (side,), part in rows.group_by("set", maintain_order=True)
         ]
-        said.append(f"{system}: {test} is computed without {listed(sides)}: no vector.")
+        how = "is not computed: it lacks" if (system, test) in without_value else "is computed without"
+        said.append(f"{system}: {test} {how} {listed(sides)}: no vector.")
     return said
 
 
