@@ -154,6 +154,7 @@ def test_untrusted_refuses_code_before_it_runs(use: str, command: str, tmp_path:
             "",
             "would send your key",
         ),
+        ("openai", 'parameters = { model = "m", key = "OTHER_SECRET" }', "", "would send OTHER_SECRET"),
         ("https://host/", "", 'secrets_file = "keys"', "reads secrets from 'keys'"),
     ],
 )

@@ -52,7 +52,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     rows = [_system_plan(system, questions, states, study) for system, questions in work]
-    head = f"{study.name}: {len(stimuli)} stimuli, {study.repeats} time(s) each, {len(rows)} system(s)"
+    head = f"{study.name}: {len(stimuli)} stimuli, {_counted(study.repeats, 'time')} each, {_counted(len(rows), 'system')}"
     return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
 
 
@@ -94,6 +94,10 @@ def _price(system: Any, questions: Mapping[str, Sequence[Question]]) -> float:
     keys = list(questions)
     some = keys[:: max(len(keys) // LOOKED_AT, 1)][:LOOKED_AT]
     return sum(expect(questions[key][0]) for key in some) / len(some) if some else 0.0
+
+
+def _counted(amount: int, noun: str) -> str:
+    return f"{amount} {noun}{'' if amount == 1 else 's'}"
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:

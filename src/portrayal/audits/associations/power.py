@@ -17,6 +17,7 @@ import polars as pl
 from portrayal.audits.associations.measures.declaration import AssociationTest
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.stimuli import declared_tests
+from portrayal.report.words import plural
 from portrayal.runs.study import Study
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
@@ -32,7 +33,12 @@ def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     """Say for each test the smallest d it finds four times in five."""
     tests = declared_tests(study)
     family = len(tests) * len(study.systems)
-    head = f"{family} tests are corrected together ({len(tests)} for each of {len(study.systems)} systems)"
+    each = f"{len(tests)} for each of {plural(len(study.systems), 'system')}"
+    head = (
+        f"{family} tests are corrected together ({each})"
+        if family > 1
+        else "one test, so nothing is corrected"
+    )
     return [head, *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
 
 
