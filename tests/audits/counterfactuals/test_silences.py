@@ -102,6 +102,21 @@ def test_a_classifier_that_says_little_is_measured():
     assert "the other measures" not in " ".join(sentences)
 
 
+@pytest.mark.parametrize("no", ["[]", '{"Nurse": false}', '{"answer": {"Nurse": false}, "version": "2"}'])
+def test_a_classifier_that_says_no_has_answered(no: str):
+    # Nurse from -2 to 0 and never above: -(2 + 1.33 + .67) / 12.44 = -.32 of the centre's rate, as of a tagger with lists.
+    def binary(person: int, attribute: str, value: float) -> str:
+        return '{"Nurse": true}' if value <= 0 else no
+
+    results, sentences = audit_of({"binary": binary})
+    assert sentences == [
+        "binary gives 'Nurse' more often as a face is made more feminine: slope relative to its rate at the neutral centre = "
+        f"−0.32 (95% interval −0.38 to −0.26, 12 people, adjusted p < .001). {ELSEWHERE}"
+    ]
+    empty = results.filter(pl.col("measure") == "empty_answers").select("value", "n").row(0)
+    assert empty == (3 / 7, 84)
+
+
 def test_constant_answers_are_not_tested():
     results, sentences = audit_of(
         {"same": lambda person, *asked: ["Face", "Nurse" if person % 2 else "Cook"]}
