@@ -95,6 +95,7 @@ class Audit:
     units: str = "people"  # what the units of `groups` are
     # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.
     shows: str | Callable[[str, str, str | None], str] = "questions about {group}"
+    empty_answers: bool = False  # whether an answer without any label is one like any other, and no silence
     # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []

@@ -32,6 +32,7 @@ AUDIT = Audit(
     family=FAMILY,
     groups=groups,
     shows="faces {group}",
+    empty_answers=True,
     names={
         "raw_slope": "change of a label's share, absent at the centre",
         "slope_by_start": "slope by starting group",
