@@ -53,7 +53,14 @@ def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("tagger", 5), ("tagger", {"nurse": "no"}), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}]), *LETTERS],
+    [
+        ("tagger", 5),
+        ("tagger", {"nurse": "no"}),
+        ("tagger", [["a", "b", "c"]]),
+        ("encoder", ["x"]),
+        ("ranker", [{"id": 1}]),
+        *LETTERS,
+    ],
 )
 def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
     with pytest.raises(Unreadable, match=f"an? {kind} cannot answer"):

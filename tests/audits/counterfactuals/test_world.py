@@ -140,20 +140,21 @@ def test_race_slopes_are_held_against_table_four():
         {
             "system": ["a"] * 5,
             "attribute": ["race"] * 5,
+            "pole_low": ["White"] * 5,
+            "pole_high": ["Black"] * 5,
             "label": table["occupation"],
             "slope": table["share"] * 2,
         }
     )
-    rows = list(
-        world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["White", "Black"])
-    )
+    rows = list(world_rows(labels, masculine_shares(), shipped_table("image_search_gender")))
     row = next(row for row in rows if row["measure"] == "slope_share_correlation")
     assert (
         row["attribute"] == "race"
         and row["value"] == pytest.approx(1.0)
         and "not read as White" in row["versus"]
     )
-    none = world_rows(labels, masculine_shares(), shipped_table("image_search_gender"), ["Black", "Indian"])
+    others = labels.with_columns(pole_low=pl.lit("Black"), pole_high=pl.lit("Indian"))
+    none = world_rows(others, masculine_shares(), shipped_table("image_search_gender"))
     assert "slope_share_correlation" not in {row["measure"] for row in none}
 
 

@@ -98,7 +98,7 @@ def built(study: Study) -> Path:
     manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
     recipe = Recipe(
         tuple(settings.attributes),
-        tuple(settings.poles),
+        settings.pairs[0],
         settings.placebo,
         settings.size,
         settings.masked,
