@@ -88,6 +88,8 @@ class Audit:
     charts: Callable[[Measured, Any], list[Chart]]  # what was measured, and the audit's settings
     findings: Callable[[Measured, Any], list[Finding]]
     validity: Sequence[str]  # what the number does not say; printed beside it
+    # For `portrayal plan`, where making stimuli takes long: the same ones, unmade. `stimuli` itself when left out.
+    planned: Callable[[Study], pl.DataFrame] | None = None
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
     # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
     # perhaps within (a place): groups are then compared apart inside each of its values too.

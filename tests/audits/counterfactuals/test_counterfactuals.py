@@ -52,7 +52,7 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    stimuli, _ = read_folder(inside, "drawn", "", "generated", "30-39")
+    stimuli = read_folder(inside, "drawn", "", "generated", "30-39").stimuli
     stimuli.write_parquet(inside / MANIFEST)
 
 

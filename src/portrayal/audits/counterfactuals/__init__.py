@@ -12,7 +12,7 @@ from portrayal.audits.counterfactuals.measure import measure
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.power import say_power
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import make_stimuli
+from portrayal.audits.counterfactuals.stimuli import make_stimuli, plan_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
 from portrayal.runs.audit import Audit
 
@@ -23,6 +23,7 @@ AUDIT = Audit(
     kind="tagger",
     settings=CounterfactualsSettings,
     stimuli=make_stimuli,
+    planned=plan_stimuli,
     measure=measure,
     charts=all_charts,
     findings=find_sentences,

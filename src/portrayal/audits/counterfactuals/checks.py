@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.counterfactuals.measures.axis import KEY, Axis, axes_of, with_poles
+from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis, axes_of, with_poles
 from portrayal.report.words import listed, number
 from portrayal.stats.estimate import Estimate
+from portrayal.vision.faces.checks import failures
 
 VERDICTS = {True: "passed", False: "missed", None: "not judged"}
 ELSEWHERE = "The series were made elsewhere: no manipulation check was done here."
@@ -31,9 +32,19 @@ def not_checked(checks: pl.DataFrame | None, axis: Axis) -> str:
     if checks is None:
         return ELSEWHERE
     mine = with_poles(checks).filter(axis.where() | Axis(axis.attribute).where())
+    if mine.is_empty():
+        return ELSEWHERE
     skipped = mine.filter(pl.col("passed").is_null(), pl.col("value").is_null())
     names = [f"{name!r}" for name in skipped["check"]]
     return f"Not checked of the manipulated faces: {listed(names)}." if names else ""
+
+
+def first_warnings(checks: pl.DataFrame | None) -> list[str]:
+    """Say what was missed or not checked; where only the placebo was, that nothing else was."""
+    if checks is None:
+        return [ELSEWHERE]
+    unchecked = (checks["attribute"] == PLACEBO).all()
+    return [*([ELSEWHERE] if unchecked else []), *failures(checks)]
 
 
 def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:

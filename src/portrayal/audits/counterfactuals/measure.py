@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from portrayal.audits.counterfactuals.checks import ELSEWHERE, check_rows, failed_checks
+from portrayal.audits.counterfactuals.checks import check_rows, failed_checks, first_warnings
 from portrayal.audits.counterfactuals.ends import study_axes
 from portrayal.audits.counterfactuals.measures.axis import KEY, with_poles
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
@@ -15,7 +15,6 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import label_table, world_rows
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
-from portrayal.vision.faces.checks import failures
 
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
@@ -37,12 +36,11 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     }
     world = world_rows(labels, inputs["shares"], inputs["search"])
     extra = results([*world, *check_rows(checks)], FACETS, audit="counterfactuals")
-    top = [ELSEWHERE] if checks is None else failures(checks)
     return replace(
         found,
         results=pl.concat([found.results, extra]),
         tables=tables,
-        warnings=[*top, *found.warnings, *_left_out(left_out)],
+        warnings=[*first_warnings(checks), *found.warnings, *_left_out(left_out)],
         pictures={name: value for name, value in inputs.items() if name.startswith("strip")},
     )
 
