@@ -103,7 +103,7 @@ def test_refusing_faces_of_the_negative_end_of_one_of_three_pairs_is_found():
     pairs = [("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")]
     results, sentences = audit_of({"picky": picky}, people=12, attributes=("race",), pairs=pairs)
     assert sentences[0].startswith(
-        "picky refuses more often as a face is made closer to the pole Black: change of"
+        "picky refuses more often as a face is made closer to the pole Black and further from the pole East Asian: change of"
     )
     assert sum("refuses" in sentence for sentence in sentences) == 1
     assert results.filter(pl.col("measure") == "refusal_slope").select("pole_low", "pole_high").rows() == [

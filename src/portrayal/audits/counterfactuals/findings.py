@@ -32,13 +32,13 @@ def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> lis
 
 
 def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
-    low, high = axis.ends()
+    (low, high), (to_low, to_high) = axis.ends(), axis.moves()
     absent = " that nobody gets at the neutral centre"
 
     def claim(which: str, figure: str) -> Claim:
         return Claim(
-            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {high}",
-            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {low}",
+            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_high}",
+            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_low}",
             asks=f"gives a label{which} more often to faces made {low} or {high}",
             where=lambda row: repr(row["label"]) if row["label"] else "any label",
             after=_after(measured, axis),
@@ -50,8 +50,8 @@ def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
         "slope": claim("", "slope relative to its rate at the neutral centre ="),
         "raw_slope": claim(absent, "change per unit of the cue ="),
         "refusal_slope": Claim(
-            positive=f"refuses more often as a face is made {high}",
-            negative=f"refuses more often as a face is made {low}",
+            positive=f"refuses more often as a face is made {to_high}",
+            negative=f"refuses more often as a face is made {to_low}",
             asks=f"refuses faces made {low} or {high} more often",
             after=lambda row: _refused_by_value(measured.results, row),
             figure="change of the share refused per unit of the cue =",

@@ -54,6 +54,22 @@ class Axis(NamedTuple):
         low, high = self.poles or ("at the negative end", "at the positive end")
         return f"closer to the pole {low}", f"closer to the pole {high}"
 
+    def moves(self) -> tuple[str, str]:
+        """Return the ends as a sentence about one of them says them: for race with the pole that a face moves away from.
+
+        Examples
+        --------
+        >>> Axis("race", "White", "Black").moves()[1]
+        'closer to the pole Black and further from the pole White'
+        """
+        low, high = self.ends()
+        if not self.poles:
+            return low, high
+        return (
+            f"{low} and further from the pole {self.pole_high}",
+            f"{high} and further from the pole {self.pole_low}",
+        )
+
 
 def axes_of(table: pl.DataFrame) -> list[Axis]:
     """Return the axes of a table with an attribute, sorted: gender and race before the placebo."""

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -48,13 +48,15 @@ def shipped_table(name: str) -> pl.DataFrame:
     )
 
 
-def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
+def shares_by_occupation(labels: pl.DataFrame, groups: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the share of each group among the labelled people of each occupation.
 
     Parameters
     ----------
     labels
         One row per person or picture: `occupation` and `group`. A null group is missing: counted, never a zero.
+    groups
+        Those told apart; the labels' own when left out.
 
     Returns
     -------
@@ -66,15 +68,14 @@ def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
             raise PortrayalError(
                 f"labels lacks column {column!r} (found: {', '.join(labels.columns)}). Give one row per person shown."
             )
-    groups = labels["group"].drop_nulls().unique().sort().to_list()
+    groups = labels["group"].drop_nulls().unique().sort().to_list() if groups is None else groups
     rows = []
     for (occupation,), mine in labels.group_by("occupation", maintain_order=True):
         known = mine["group"].drop_nulls()
         for group in groups:
             ends = wilson(int((known == group).sum()), len(known))
-            rows.append((occupation, group, *ends, len(known), mine.height - len(known)))
-    columns = ["occupation", "group", "share", "low", "high", "n", "n_missing"]
-    return pl.DataFrame(rows, schema=columns, orient="row").sort("group", "share", descending=[False, True])
+            rows.append((occupation, group, *map(finite, ends), len(known), mine.height - len(known)))
+    return _by_share(rows)
 
 
 def corrected_share(
@@ -170,6 +171,11 @@ def shares_through_reader(
             (occupation, group, *map(finite, end), n, mine.height - n)
             for group, end in zip(groups, ends, strict=True)
         ]
+    return _by_share(rows)
+
+
+def _by_share(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return shares as Tables 3 and 4 have them: within a group the highest first."""
     kinds = {"occupation": pl.String, "group": pl.String, "share": pl.Float64, "low": pl.Float64, "high": pl.Float64,
              "n": pl.Int64, "n_missing": pl.Int64}  # fmt: skip
     table = pl.DataFrame(rows, schema=kinds, orient="row")
