@@ -34,6 +34,10 @@ from portrayal.vision.faces.suitability import inspect_face
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
 UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
+AGED = re.compile(
+    r"\d|\b(age|aged|young(er)?|old(er)?|youth|child(ren)?|kid|teen(ager)?|minor|baby|elderly|adult|senior)s?\b",
+    re.I,
+)
 ATTRIBUTES = ("gender", "race", "placebo")
 TABLE = "series.csv"
 TYPES = {
@@ -183,6 +187,11 @@ def _attribute(row: Entry) -> str:
             f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
             f"age is never varied. Leave other series out of the folder."
         )
+    for pole in filter(None, (row.get("pole_low"), row.get("pole_high"))):
+        if AGED.search(pole):
+            raise PortrayalError(
+                f"{row['file']!r} has the pole {pole!r}. Expected a group: age is never varied."
+            )
     return attribute
 
 
