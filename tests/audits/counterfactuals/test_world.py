@@ -164,6 +164,33 @@ def test_a_reader_never_seen_to_err_may_err():
     assert 0.8 < first.low < 0.9 and second.high == pytest.approx(1 - first.low)
 
 
+def test_fewer_than_a_readers_errors_are_no_certainty_that_nobody_is_there():
+    # A reader that puts 15% of men among women puts nobody of 100 there: every draw of the inverse lies below 0, and the interval
+    # was [0, 0]. By integration over a grid: likelihood (.85 - .7 p)^100, prior p^-1/2 (1 - p)^-1/2.
+    first, second = corrected_share(np.array([0, 100]), np.array([[85_000, 15_000], [15_000, 85_000]]))
+    grid = (np.arange(400_000) + 0.5) / 400_000
+    density = (0.85 - 0.7 * grid) ** 100 / np.sqrt(grid * (1 - grid))
+    upper = grid[np.searchsorted(np.cumsum(density) / density.sum(), 0.975)]
+    assert (first.value, first.low) == (0.0, 0.0) and first.high == pytest.approx(upper, rel=0.08)
+    assert (second.value, second.high) == (1.0, 1.0) and second.low == pytest.approx(1 - first.high)
+
+
+@pytest.mark.parametrize("true", [0.0, 0.05, 0.5, 1.0])
+def test_corrected_shares_hold_the_truth_at_the_ends_too(true: float):
+    # 20 people, a reader wrong in 15 of 100, validated on 20 of each group: 60 audits; 52 of 60 covered has a chance of 1 in 100
+    # where 95 of 100 are.
+    rng, held = np.random.default_rng(7), 0
+    for seed in range(60):
+        there = rng.binomial(20, true)
+        read = rng.binomial(there, 0.85) + rng.binomial(20 - there, 0.15)
+        right = rng.binomial(20, 0.85, 2)
+        confusion = np.array([[right[0], 20 - right[0]], [20 - right[1], right[1]]])
+        found = corrected_share(np.array([read, 20 - read]), confusion, 199, seed)[0]
+        assert found.high > found.low
+        held += found.low <= true <= found.high
+    assert held >= 53
+
+
 def test_shares_through_a_reader_by_hand():
     # As above: 42 of 100 nurses are read as women by a reader right 9 times in 10, so 40% are.
     said = ["Female"] * 42 + ["Male"] * 58 + [None] * 3
