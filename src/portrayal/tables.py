@@ -8,7 +8,6 @@ at the borders, where a table enters the package; inside, tables are trusted.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import struct
 import zlib
@@ -20,6 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_TABLE, check_parquet, check_size, open_unpacked, read_unpacked
 from portrayal.errors import PortrayalError, nearest
 
@@ -351,8 +351,8 @@ def reads(what: str) -> Callable[[Reader], Reader]:
 def read_json(path: Path, what: str) -> Any:
     """Read a JSON file, gzipped or not."""
     try:
-        return json.loads(read_unpacked(path))
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+        return parse_json(read_unpacked(path))
+    except (OSError, EOFError, ValueError) as error:
         raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None
 
 

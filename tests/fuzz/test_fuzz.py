@@ -43,13 +43,31 @@ def test_a_damaged_file_is_read_or_said_to_be_one(
 FOUND = [
     ("vinvl labels", 0), ("vinvl labels", 2), ("coco instances", 6), ("coco instances", 16), ("qrels", 9), ("captions csv", 2),
     ("people csv", 11), ("recorded services", 12), ("recorded services", 13), ("visual genome", 23), ("visual genome", 28),
-    ("spice", 29), ("vectors, npz", 164),
+    ("spice", 29), ("vectors, npz", 164), ("collection", 977), ("collection", 1329),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "seed"), FOUND)
 def test_what_was_found_is_mended(name: str, seed: int, tmp_path: Path) -> None:
     assert fails(TARGETS[name], case(name, seed), tmp_path) == ""
+
+
+DEEP = b"[" * 200_000
+NESTED = {
+    "lists": DEEP,
+    "objects": b'{"a":' * 200_000,
+    "closed": DEEP + b"]" * 200_000,
+    "after an id": b"1\t" + DEEP,
+    "in a row": b'{"id": "d1", "text": ' + DEEP,
+    "in an answer": b'{"stimulus": "a", "response": ' + DEEP + b"]" * 200_000 + b"}",
+    "a header": len(DEEP).to_bytes(8, "little") + DEEP + b"0" * 9,
+}
+
+
+@pytest.mark.parametrize("form", NESTED)
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_nested_without_end_is_said_to_be_no_file(name: str, form: str, tmp_path: Path) -> None:
+    assert fails(TARGETS[name], NESTED[form], tmp_path) == ""
 
 
 def test_a_reader_that_stumbles_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

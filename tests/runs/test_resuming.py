@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -78,6 +79,35 @@ def test_a_finished_run_is_resumed_without_making_a_question_or_writing_its_stim
     monkeypatch.setattr(questions, "Question", None)  # to make one would fail
     assert flow.record(study, run, quiet=True).messages == []
     assert ((run / "stimuli.parquet").stat().st_mtime_ns, (run / "manifest.json").read_text()) == before
+
+
+def test_a_plan_in_another_order_is_the_same_plan_and_one_for_another_name_is_not(tmp_path: Path):
+    asked = [Planned(key, "s", "i", "", {}, key, 0, "tagger") for key in "ab"]
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.plan(asked)
+        assert ledger.is_plan([("s", "tagger", "plain", {"b": 0, "a": 0}.keys())])
+        ledger.plan([Planned(key, "t", "i", "", {}, key, 0, "tagger") for key in "ab"])
+        assert not ledger.is_plan([("s", "tagger", "plain", {"a": 0, "b": 0}.keys())])
+        assert ledger.is_plan([("t", "tagger", "plain", {"a": 0, "b": 0}.keys())])
+
+
+def test_a_manifest_left_behind_by_a_killed_process_is_written_anew(tmp_path: Path):
+    study, run = write_study(tmp_path), tmp_path / "run"
+    flow.record(study, run, quiet=True)
+    stale = (run / "manifest.json").read_text()
+    write_study(tmp_path, people=3)  # the study's text stays, the people it names change
+    flow.record(study, run, quiet=True)
+    fresh = (run / "manifest.json").read_text()
+    assert len(json.loads(fresh)["stimuli"]) == 3
+    for left in (
+        stale,
+        fresh[:-40],
+        "",
+        "{}",
+    ):  # killed after the stimuli were written, before or while the manifest was
+        (run / "manifest.json").write_text(left)
+        flow.record(study, run, quiet=True)
+        assert (run / "manifest.json").read_text() == fresh
 
 
 def test_a_run_whose_stimuli_were_damaged_or_changed_gets_them_anew(tmp_path: Path):

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_TABLE, check_size
 from portrayal.edges.tables import write_parquet
 from portrayal.edges.writing import make_inside, write_bytes, write_text
@@ -59,8 +60,8 @@ def _refuse_others(folder: Path) -> None:
     if not (folder / PLAIN).is_file():
         return
     try:
-        named = {PLAIN, *json.loads((folder / PLAIN).read_text(encoding="utf-8"))["files"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        named = {PLAIN, *parse_json((folder / PLAIN).read_text(encoding="utf-8"))["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
         return  # damaged: it is made anew
     for path in folder.iterdir():
         if path.name.removesuffix(".part") not in named:
@@ -84,9 +85,9 @@ def read_inputs(run: Run) -> dict[str, Any]:
         )
     try:
         check_size(run.inputs / PLAIN, LARGEST_TABLE)
-        listed = json.loads((run.inputs / PLAIN).read_text(encoding="utf-8"))
+        listed = parse_json((run.inputs / PLAIN).read_text(encoding="utf-8"))
         return {Path(name).stem: _read(run.inputs, str(name)) for name in listed["files"]} | listed["plain"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, pl.exceptions.PolarsError) as error:
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         raise PortrayalError(
             f"{run.inputs} is damaged ({str(error).splitlines()[0]}). Complete it where the study's files are: portrayal record"
             f" {run.folder}. Answers are kept and nothing is asked twice."

@@ -6,13 +6,13 @@ stands by itself when the cases of a run are made anew.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_TABLE, check_size
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
@@ -41,12 +41,12 @@ def read_judgments(path: Path) -> list[Act]:
 
 def _act(line: bytes, path: Path, number: int) -> Act:
     try:
-        act = json.loads(line)
+        act = parse_json(line)
         texts = all(isinstance(act[name], str) for name in ("act", "reviewer", "queue", "item"))
         rows = all(_is_row(row) for row in act.get("rows", ()))
         if texts and rows and act["act"] in (JUDGE, SKIP, UNDO):
             return act
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise PortrayalError(
         f"line {number} of {path} is damaged. Expected what `portrayal view` writes: remove the line."

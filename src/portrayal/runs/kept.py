@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_PICTURE, LARGEST_TABLE, check_parquet, check_size
 from portrayal.errors import PortrayalError
 
@@ -25,10 +25,10 @@ def kept_json(path: Path, kind: type, mend: str) -> Any:
     """Read a JSON file of a run that holds a `kind`, a dict or a list."""
     try:
         check_size(path, LARGEST_TABLE)
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(value, kind):
             raise ValueError(f"it holds a {type(value).__name__}")
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise PortrayalError(_damaged(path, error, mend)) from None
     return value
 

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,7 +24,7 @@ PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", 
 
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
-    """Write `manifest.json`."""
+    """Write `manifest.json`, unless it says just that: the stimuli of a large study take long to write."""
     with Ledger.reading(run.ledger) as ledger:
         manifest = {
             "study": study.name,
@@ -40,15 +41,34 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "systems": _systems(study, ledger),
             "waves": [_readable(wave) for wave in ledger.waves()],
             "dollars": ledger.spent(),
-            "stimuli": dict(stimuli.select("stimulus", "hash").iter_rows()),
+            "stimuli_sha256": _digest(stimuli),
         }
-    write_text(run.manifest, _lines(manifest))
+    head = "{\n" + _lines(manifest)
+    if not _begins(run.manifest, head):
+        shown = dict(stimuli.select("stimulus", "hash").iter_rows())
+        write_text(run.manifest, f"{head},\n{_lines({'stimuli': shown})}\n}}\n")
 
 
 def _lines(manifest: Mapping[str, Any]) -> str:
     """Write one line a part; indented, a hundred thousand stimuli take as long as all the rest of a resumed run."""
-    parts = (f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items())
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    return ",\n".join(
+        f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items()
+    )
+
+
+def _digest(stimuli: pl.DataFrame) -> str:
+    """Return a hash of what is shown: names and content hashes, in order."""
+    shown = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
+    return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def _begins(path: Path, head: str) -> bool:
+    """Whether a manifest that was written whole begins so; the stimuli, of which the beginning has the hash, come last."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return text.startswith(f'{head},\n "stimuli": ') and text.endswith("}\n}\n")
 
 
 def versions() -> dict[str, str]:

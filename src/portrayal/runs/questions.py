@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import polars as pl
@@ -37,14 +38,17 @@ class Questions(Mapping[str, Sequence[Question]]):
 
     def __init__(self, system: System, shown: Shown) -> None:
         self._shown = shown
-        self._numbers: dict[str, list[int]] = {}
         key, repeats = key_of(system), range(shown.repeats)
-        asked = (key(digest, repeat) for digest in shown.hashes for repeat in repeats)
-        for number, each in enumerate(asked):
-            self._numbers.setdefault(each, []).append(number)
+        asked = [key(digest, repeat) for digest in shown.hashes for repeat in repeats]
+        self._numbers: dict[str, int | list[int]] = dict(zip(asked, count()))
+        if len(self._numbers) < len(
+            asked
+        ):  # seldom: a list for each of a hundred thousand questions takes its time
+            self._numbers = _shared(asked)
 
     def __getitem__(self, key: str) -> list[Question]:
-        return [self._shown.question(number) for number in self._numbers[key]]
+        numbers = self._numbers[key]
+        return [self._shown.question(each) for each in (numbers if isinstance(numbers, list) else [numbers])]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
@@ -54,3 +58,11 @@ class Questions(Mapping[str, Sequence[Question]]):
 
     def __contains__(self, key: object) -> bool:
         return key in self._numbers
+
+
+def _shared(asked: Sequence[str]) -> dict[str, int | list[int]]:
+    """Return the numbers of each key's questions, in the order of their first."""
+    numbers: dict[str, list[int]] = {}
+    for number, key in enumerate(asked):
+        numbers.setdefault(key, []).append(number)
+    return {**numbers}

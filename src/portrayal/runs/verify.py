@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import filecmp
 import hashlib
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import polars as pl
 
 from portrayal.edges.archive import unpack_archive, write_archive
 from portrayal.edges.fingerprint import first_change, first_offset
+from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.runs.compare import compare_tables
 from portrayal.runs.evidence import RECORD, evidence_of, study_of
@@ -108,11 +108,11 @@ def verify(file: Path | str) -> Verification:
 def _about(path: Path, folder: Path) -> dict[str, Any]:
     """Read the list of files; without one that can be read it is no pack."""
     try:
-        about = json.loads((folder / LIST).read_bytes())
+        about = parse_json((folder / LIST).read_bytes())
         complete = set(NEEDED) | {"ledger.sqlite"} <= set(about["files"])
         if about["form"] != FORM or not complete or not all(map(_is_fingerprint, about["files"].values())):
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise PortrayalError(
             f"{path} has no {LIST} that this version can read. Expected what portrayal pack wrote."
         ) from None
@@ -143,12 +143,12 @@ def _changed_list(folder: Path) -> Iterator[str]:
     if kept == wanted:
         return
     try:
-        sealed = json.loads(kept)[LIST]
-        of_another = _is_fingerprint(sealed) and sealed["sha256"] != json.loads(wanted)[LIST]["sha256"]
-        if of_another and sealed["blocks"] != json.loads(wanted)[LIST]["blocks"]:
+        sealed = parse_json(kept)[LIST]
+        of_another = _is_fingerprint(sealed) and sealed["sha256"] != parse_json(wanted)[LIST]["sha256"]
+        if of_another and sealed["blocks"] != parse_json(wanted)[LIST]["blocks"]:
             yield f"{LIST}: {first_change(folder / LIST, sealed)}"
             return
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     yield f"{SEAL}: byte {first_offset(kept, wanted)} is the first that differs"
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.safety.gates import OUTCOMES, Gates, Verdict, default_gates, judge
 from portrayal.safety.generator_guard import guard_question
@@ -104,7 +105,7 @@ class Gated(BaseSystem):
 def read_gated(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the outcome as a label of its own, then what the reader saw."""
     try:
-        data = json.loads(answer.raw)
+        data = parse_json(answer.raw)
         outcome = {"label": f"outcome:{data['outcome']}", "score": None}
         return [outcome, *({"label": row["label"], "score": row["score"]} for row in data["labels"])]
     except (ValueError, KeyError, TypeError):

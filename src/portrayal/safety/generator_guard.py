@@ -7,11 +7,11 @@ safety filter off.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.safety.guard import PromptRefused, check_prompt, refuse_listed
 from portrayal.systems.base import Answer, Question, System
 
@@ -87,7 +87,7 @@ def guard_answer(system: System, answer: Answer) -> Answer:
 
 def _only_labels(raw: bytes) -> bool:
     try:
-        data = json.loads(raw)
+        data = parse_json(raw)
     except ValueError:
         return False
     if not isinstance(data, Mapping) or set(data) - {"sha256", "outcome", "labels"}:

@@ -9,12 +9,12 @@ Keys are taken from OPENAI_API_KEY (not needed for local endpoints) and ANTHROPI
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.secrets import take
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import Refused, Unreadable
@@ -114,8 +114,8 @@ def _tags(text: str) -> list[str]:
     start, end = text.find("["), text.rfind("]")
     if 0 <= start < end:
         try:
-            listed = json.loads(text[start : end + 1])
-        except (ValueError, RecursionError):
+            listed = parse_json(text[start : end + 1])
+        except ValueError:
             pass
         else:
             return [tag for item in listed if (tag := _word(item))]

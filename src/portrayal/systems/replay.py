@@ -29,6 +29,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import open_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings, validate
@@ -202,7 +203,7 @@ def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
 def _vector(value: Any) -> Any:
     """Read the JSON list that a CSV holds an embedding as; what is none is left for reading to refuse."""
     try:
-        return json.loads(value) if isinstance(value, str) else value
+        return parse_json(value) if isinstance(value, str) else value
     except ValueError:
         return value
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import read_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.systems.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
@@ -177,5 +178,5 @@ def _fingerprint(path: Path) -> str:
 def read_native(path: Path) -> dict[str, Any]:
     """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
     lines = read_unpacked(path).decode().splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
+    rows = [parse_json(line) for line in lines if line.strip()]
     return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}

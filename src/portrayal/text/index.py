@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.edges.folders import claim
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.writing import replacing, write_text
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
@@ -238,10 +239,10 @@ def load_index(folder: Path | str, source: str = "") -> Index:
     """Open a saved index; the arrays stay on disk and are read as they are needed."""
     folder = Path(folder)
     try:
-        about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        about = parse_json((folder / "index.json").read_text(encoding="utf-8"))
         arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
         texts = {
-            name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("documents", "words")
+            name: parse_json((folder / f"{name}.json").read_text("utf-8")) for name in ("documents", "words")
         }
     except (OSError, ValueError):
         raise PortrayalError(f"{folder} holds no whole index. Save one with save_index.") from None

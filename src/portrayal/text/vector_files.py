@@ -15,7 +15,6 @@ vector. An unreadable file, vectors of different widths and NaN among the vector
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_ARRAY, check_archive, check_parquet, check_size, open_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.tables import reads
@@ -248,11 +248,11 @@ def _safetensors(path: Path, wanted: frozenset[str] | None) -> Pairs:
         size = int.from_bytes(file.read(8), "little")
         if not 0 < size < min(path.stat().st_size, LARGEST_HEADER):
             raise ValueError("its header is not that of a safetensors file")
-        header = json.loads(file.read(size))
+        header = parse_json(file.read(size))
     about, body = header.pop("__metadata__", {}), np.memmap(path, np.uint8, "r")[8 + size :]
     words, vectors = _named(about, WORDS), _named(header, VECTORS)
     if words and vectors:
-        return _paired(json.loads(about[words]), _tensor(body, header[vectors]), wanted)
+        return _paired(parse_json(about[words]), _tensor(body, header[vectors]), wanted)
     names = [name for name in header if wanted is None or name in wanted]
     return ((name, _flat(name, _tensor(body, header[name]))) for name in names)
 

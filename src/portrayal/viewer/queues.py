@@ -6,7 +6,6 @@ An item shows what a judgment needs and nothing that tells which system spoke, o
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.edges.json_text import parse_json
 from portrayal.runs.judgments import CODING, PLACE, Act, standing
 from portrayal.tables import REVIEWS
 from portrayal.viewer.opened import OpenRun
@@ -209,8 +209,8 @@ def _pictures(opened: OpenRun) -> Queue:
 def scene_words(content: str) -> list[tuple[str, str]] | None:
     """Return a scene that is described as JSON in words; None where the text is no such scene."""
     try:
-        scene = json.loads(content)
-    except (ValueError, RecursionError):
+        scene = parse_json(content)
+    except ValueError:
         return None
     if not isinstance(scene, dict):
         return None

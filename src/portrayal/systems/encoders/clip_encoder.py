@@ -13,7 +13,6 @@ OpenCLIP folder with other towers (ConvNeXt, CoCa, ...) through OpenCLIP itself 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,7 +124,7 @@ def model_type(path: Path) -> str | None:
     config = path / "config.json"
     if not config.is_file() or (path / "open_clip_config.json").is_file():
         return None
-    return json.loads(config.read_text(encoding="utf-8")).get("model_type")
+    return read_json(config, "a config").get("model_type")
 
 
 def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
@@ -174,7 +175,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
 def read_saliency(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return regions and cells as tags; a map without mass has none."""
     try:
-        data = json.loads(answer.raw)
+        data = parse_json(answer.raw)
         shares = [
             {"tag": name, "confidence": share} for name, share in data["shares"].items() if share is not None
         ]

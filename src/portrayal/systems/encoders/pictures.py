@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed
 from portrayal.systems.pictures import read_picture
+from portrayal.tables import read_json
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_DEVIATION = (0.26862954, 0.26130258, 0.27577711)
@@ -66,7 +66,7 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return Preparation(side)
-    given = json.loads(path.read_text(encoding="utf-8"))
+    given = read_json(path, "a config")
     size, crop = given.get("size", side), given.get("crop_size", side)
     shortest = size if isinstance(size, int) else size.get("shortest_edge", size.get("height"))
     cut = crop if isinstance(crop, int) else crop.get("height", side)
@@ -88,7 +88,7 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
 
 
 def _open_clip_preparation(path: Path, side: int) -> Preparation:
-    given = json.loads(path.read_text(encoding="utf-8")).get("preprocess_cfg", {})
+    given = read_json(path, "a config").get("preprocess_cfg", {})
     mode, resample = given.get("resize_mode", "shortest"), given.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or resample not in RESAMPLING:
         raise PortrayalError(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.systems.base import Answer, CallFailed, Question
 from portrayal.systems.python_function import PythonFunction
 
@@ -29,7 +29,7 @@ def found_image(raw: bytes, path: str = "") -> bytes:
         return raw
     from portrayal.systems.http import dig  # its HTTP client takes long to import
 
-    value = dig(json.loads(raw), path)
+    value = dig(parse_json(raw), path)
     if isinstance(value, Mapping):
         value = value.get("image")
     if not isinstance(value, str):

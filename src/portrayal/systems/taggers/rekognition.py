@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.errors import MissingExtra, PortrayalError, nearest
 from portrayal.systems.base import (
     AccessDenied,
@@ -131,7 +132,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
 def read_labels(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Read labels and their confidence."""
     try:
-        labels = json.loads(answer.raw)["Labels"]
+        labels = parse_json(answer.raw)["Labels"]
         return [{"tag": label["Name"], "confidence": float(label["Confidence"])} for label in labels]
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"not the form Rekognition promises: {type(error).__name__} {error}") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import open_unpacked
 from portrayal.errors import PortrayalError
 from portrayal.text.collections.compressed import PACKED, open_packed
@@ -45,9 +45,10 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and JSON object of each line."""
     for number, line in read_lines(path):
         try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise PortrayalError(f"{path} line {number} is not JSON: {error.msg}.") from None
+            value = parse_json(line)
+        except ValueError as error:
+            said = getattr(error, "msg", error)
+            raise PortrayalError(f"{path} line {number} is not JSON: {said}.") from None
         if not isinstance(value, dict):
             raise PortrayalError(
                 f"{path} line {number} is a JSON {type(value).__name__}. Expected an object with id and text."

@@ -7,7 +7,6 @@ References
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from portrayal.audits.captions.datasets.data_files import read_lines
 from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import SYSTEM_LABELS
+from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.tables import reads
 
@@ -74,7 +74,7 @@ def _rows(path: Path) -> list[tuple[str, Any]]:
     found = []
     for number, fields in enumerate(read_lines(path, "VinVL output"), start=1):
         try:
-            found.append((fields[0], json.loads(fields[1])))
+            found.append((fields[0], parse_json(fields[1])))
         except (IndexError, ValueError):
             raise PortrayalError(
                 f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes."

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.tables import read_json
 
 VOCABULARY = Path(__file__).parents[1] / "vocabularies" / "clip_merges.txt.gz"
 START, END = "<|startoftext|>", "<|endoftext|>"
@@ -62,9 +63,7 @@ def folder_tokens(folder: Path, context: int = 77) -> Tokens:
     if (folder / "tokenizer.json").is_file():
         return _wrap(Tokenizer.from_file(str(folder / "tokenizer.json")), context)
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
-        import json
-
-        vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        vocabulary = read_json(folder / "vocab.json", "a vocabulary")
         lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
         pairs = [tuple(line.split()) for line in lines if line and not line.startswith("#version")]
         return _wrap(build_tokenizer(vocabulary, pairs), context)
