@@ -135,7 +135,7 @@ def read_entries(folder: Path) -> list[Entry]:
 def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None:
     """Return the kind of series to show: one of them, since the two kinds of one person are not two people."""
     kinds = sorted({str(row["kind"]) for row in rows if row.get("kind")})
-    if strange := [kind for kind in kinds if kind not in KINDS]:
+    if strange := [kind for kind in kinds if kind not in KINDS]:  # of a table: a manifest's were looked at
         raise PortrayalError(f"{folder} has series of kind {strange[0]!r}. Expected {' or '.join(KINDS)}.")
     if wanted and kinds and wanted not in kinds:
         raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
@@ -163,6 +163,11 @@ def _by_name(folder: Path) -> list[Entry]:
 
 
 def _stimulus(row: Entry, folder: Path) -> dict[str, object]:
+    for name in ("file", "picture"):
+        if not row.get(name):
+            raise PortrayalError(
+                f"{folder}: an entry of its table has no {name!r}. Name the file and the source picture."
+            )
     path = path_inside(folder, str(row["file"]), (), folder.name)
     require_consent(row, str(row["file"]))
     if not path.is_file():

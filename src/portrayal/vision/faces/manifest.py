@@ -1,26 +1,26 @@
 """The manifest of a folder of series: `manifest.json`, which says of each picture who it shows and what was varied.
 
-docs/counterfactuals.md ("A folder of series") lists its fields. Whatever else it holds (seeds, style vectors, readings) is kept
-and not looked at.
+docs/counterfactuals.md ("A folder of series") lists its fields. Whatever else it holds (seeds, style vectors, readings) is left
+alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
+from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_TABLE, check_size
 from portrayal.errors import PortrayalError
+from portrayal.settings import validate
 
 MANIFEST = "manifest.json"
 KINDS = ("face only", "whole")
-NEEDED = ("file", "person", "attribute", "value")
-COMMON = ("source", "license", "consent", "age", "kind")  # what the manifest may say once for all
 CHECKS = {
     "check": pl.String, "attribute": pl.String, "pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "unit": pl.String, "needs": pl.String, "passed": pl.Boolean,
@@ -28,111 +28,144 @@ CHECKS = {
 }  # fmt: skip
 
 Entry = dict[str, str | None]
+Kind = Literal["face only", "whole"]
+# Names and ages may be written as numbers.
+Text = Annotated[str, BeforeValidator(lambda told: str(told) if isinstance(told, int | float) else told)]
+Poles = Annotated[list[Text], Field(max_length=2)]
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+class Common(BaseModel):
+    """What may be said of a picture, of a person, or once for all."""
+
+    source: str | None = None
+    license: str | None = None
+    consent: str | None = None
+    age: Text | None = None
+    kind: Kind | None = None
+
+
+class Person(Common):
+    """Somebody shown, and the groups they start in."""
+
+    gender: Text | None = None
+    race: Text | None = None
+
+
+class Picture(Common):
+    """One step of a series."""
+
+    file: str = Field(min_length=1)
+    person: Annotated[Text, Field(min_length=1)]
+    attribute: str
+    value: FiniteFloat | None  # null is the unedited photograph
+    poles: Poles = []
+    picture: Text | None = None  # the source image, where a person has several
+    start: Text | None = None
+
+
+class Check(BaseModel):
+    """A manipulation check, done where the series were made."""
+
+    check: str
+    attribute: str
+    poles: Poles = []
+    kind: Kind | None = None
+    value: FiniteFloat | None = None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: int = Field(0, ge=0, lt=2**62)
+    unit: str = ""
+    needs: str = ""
+    passed: bool | None = None
+    note: str = ""
+
+
+class Manifest(Common):
+    """What a folder of series says of itself."""
+
+    pictures: list[Picture] = Field(min_length=1)
+    people: dict[str, Person] = {}
+    checks: list[Check] = []
+
+
+def read_manifest(folder: Path) -> Manifest:
     """Read a folder's manifest.
 
     Raises
     ------
     PortrayalError
-        When it is no JSON object with a list `pictures`, or a picture lacks a field.
+        When it is no JSON object with a list `pictures`, or a picture lacks a field or has a wrong one.
     """
     path = folder / MANIFEST
     check_size(path, LARGEST_TABLE)
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        pictures = told["pictures"]
-        lacking = [(picture, name) for picture in pictures for name in NEEDED if name not in picture]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise PortrayalError(
-            f"{path} is no manifest of series. Expected a JSON object with a list `pictures`; see docs/counterfactuals.md."
-        ) from None
-    if lacking:
-        picture, name = lacking[0]
-        raise PortrayalError(
-            f"{path}: picture {picture.get('file')!r} lacks {name!r}. Each needs {', '.join(NEEDED)}."
-        )
-    return dict(told)
+        told = parse_json(path.read_bytes())
+    except ValueError as error:
+        raise PortrayalError(f"{path} is no JSON: {error}. See docs/counterfactuals.md.") from None
+    manifest: Manifest = validate(Manifest, told, str(path))
+    poles = [(one.file, one.poles) for one in manifest.pictures]
+    for name, pair in (*poles, *((one.check, one.poles) for one in manifest.checks)):
+        if len(set(pair)) not in (0, 2):
+            raise PortrayalError(
+                f"{path}: {name!r} has the poles {pair}. Expected two, the negative end first, or none."
+            )
+    return manifest
 
 
-def manifest_entries(told: Mapping[str, Any]) -> list[Entry]:
+def manifest_entries(told: Manifest) -> list[Entry]:
     """Return one entry a picture, as `folder.read_folder` reads them; what holds for all, or for a person, is filled in."""
-    often = Counter(str(picture["file"]) for picture in told["pictures"])
-    people = told.get("people") or {}
+    often = Counter(picture.file for picture in told.pictures)
     return [
-        _entry(picture, told, people.get(str(picture["person"])) or {}, often) for picture in told["pictures"]
+        _entry(picture, told, told.people.get(picture.person, Person()), often[picture.file] > 1)
+        for picture in told.pictures
     ]
 
 
-def manifest_checks(told: Mapping[str, Any], kind: str | None) -> pl.DataFrame | None:
+def manifest_checks(told: Manifest, kind: str | None) -> pl.DataFrame | None:
     """Return the checks of a manifest for one kind of series, or None where it has none."""
-    rows = [row for row in told.get("checks") or () if row.get("kind") in (None, "", kind)]
-    if not rows:
-        return None
-    return pl.DataFrame([_check(row) for row in rows], schema=CHECKS)
+    rows = [_check(row) for row in told.checks if row.kind in (None, kind)]
+    return pl.DataFrame(rows, schema=CHECKS) if rows else None
 
 
 def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield file (a path that opens), person, attribute, poles, value and kind of every picture of a folder."""
-    for entry in manifest_entries(read_manifest(folder)):
-        poles = [entry["pole_low"], entry["pole_high"]] if entry["pole_low"] else []
+    told = read_manifest(folder)
+    for picture in told.pictures:
         yield {
-            "file": str(folder / str(entry["file"])),
-            "person": entry["person"],
-            "attribute": entry["attribute"],
-            "poles": poles,
-            "value": float(entry["value"]) if entry["value"] else None,
-            "kind": entry["kind"],
+            "file": str(folder / picture.file),
+            "person": picture.person,
+            "attribute": picture.attribute,
+            "poles": picture.poles,
+            "value": picture.value,
+            "kind": picture.kind or told.kind,
         }
 
 
-def _entry(
-    picture: Mapping[str, Any], told: Mapping[str, Any], person: Mapping[str, Any], often: Counter[str]
-) -> Entry:
-    """Return one picture as text; a file named twice (a centre that two series share) gets a name for each."""
-    low, high = _poles(picture)
-    attribute, value = str(picture["attribute"]), picture["value"]
-    stem = str(PurePosixPath(str(picture["file"])).with_suffix(""))
-    axis = (attribute, *filter(None, (low, high)))
-    common = {name: picture.get(name) or person.get(name) or told.get(name) for name in COMMON}
+def _entry(picture: Picture, told: Manifest, person: Person, shared: bool) -> Entry:
+    """Return one picture as text; a file that two series share (a centre) gets a name for each."""
+    stem = (
+        str(PurePosixPath(picture.file).with_suffix("")) if PurePosixPath(picture.file).name else picture.file
+    )
+    low, high = picture.poles or (None, None)
+    start = {"gender": person.gender, "race": person.race}.get(picture.attribute)
+    common = {
+        name: getattr(picture, name) or getattr(person, name) or getattr(told, name)
+        for name in Common.model_fields
+    }
     return {
-        "file": str(picture["file"]),
-        "stimulus": stem if often[str(picture["file"])] == 1 else " ".join((stem, *axis)),
-        "person": str(picture["person"]),
-        "picture": str(picture.get("picture") or picture["person"]),
-        "attribute": attribute,
+        "file": picture.file,
+        "stimulus": " ".join((stem, picture.attribute, *picture.poles)) if shared else stem,
+        "person": picture.person,
+        "picture": picture.picture or picture.person,
+        "attribute": picture.attribute,
         "pole_low": low,
         "pole_high": high,
-        "value": None if value is None else str(value),
-        "start": _text(picture.get("start") or person.get(attribute)),
-        **{name: _text(said) for name, said in common.items()},
+        "value": None if picture.value is None else str(picture.value),
+        "start": picture.start or start,
+        **common,
     }
 
 
-def _poles(picture: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the two poles of a picture, the negative end first; two Nones where none are told."""
-    poles: Sequence[Any] = picture.get("poles") or ()
-    if len(poles) not in (0, 2) or (poles and poles[0] == poles[1]):
-        raise PortrayalError(
-            f"{MANIFEST}: picture {picture['file']!r} has the poles {list(poles)}. Expected two, the negative end first, or none."
-        )
-    return (str(poles[0]), str(poles[1])) if poles else (None, None)
-
-
-def _check(row: Mapping[str, Any]) -> dict[str, Any]:
-    low, high = _poles({"poles": row.get("poles"), "file": row.get("check")})
-    kept: dict[str, Any] = {name: row.get(name) for name in CHECKS}
-    number = {name: None if kept[name] is None else float(kept[name]) for name in ("value", "low", "high")}
-    return {
-        **kept,
-        **number,
-        "pole_low": low,
-        "pole_high": high,
-        "needs": kept["needs"] or "",
-        "note": kept["note"] or "",
-    }
-
-
-def _text(said: Any) -> str | None:
-    return None if said is None or said == "" else str(said)
+def _check(row: Check) -> dict[str, Any]:
+    low, high = row.poles or (None, None)
+    return {**row.model_dump(exclude={"poles", "kind"}), "pole_low": low, "pole_high": high}
