@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, fill_poles
@@ -13,17 +15,26 @@ NO_ANSWER = ("failed", "unparsable")  # and no refusal
 
 
 def groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
-    """Return whose questions may go unanswered: faces of either end of an axis, and of people who start in one group.
+    """Return whose questions may go unanswered: faces of either end of an axis, and of people who start in one group."""
+    steps = _steps(evidence, settings)
+    return pl.concat([no_groups(), *(_ends_of(steps, axis) for axis in axes_of(steps)), *_starts(steps)])
 
-    Refusals along an axis have a slope (`measures.refusals`); its ends are compared only where something else was lost.
-    """
-    steps = study_axes(evidence.stimuli, settings).filter(pl.col("attribute").is_in(settings.attributes))
-    lost = evidence.responses["status"].is_in(NO_ANSWER).any()
-    parts = [no_groups(), *(_ends_of(steps, axis) for axis in (axes_of(steps) if lost else []))]
+
+def silence_groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
+    """Return those compared for silence: refusals along an axis have a slope, so its ends only where something else was lost."""
+    if evidence.responses["status"].is_in(NO_ANSWER).any():
+        return groups(evidence, settings)
+    return pl.concat([no_groups(), *_starts(_steps(evidence, settings))])
+
+
+def _steps(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
+    return study_axes(evidence.stimuli, settings).filter(pl.col("attribute").is_in(settings.attributes))
+
+
+def _starts(steps: pl.DataFrame) -> Iterator[pl.DataFrame]:
     for attribute in sorted(set(steps["attribute"])) if START in steps.columns else []:
         mine = steps.filter(pl.col("attribute") == attribute).drop_nulls(START)
-        parts.append(_part(mine, f"starting {attribute}", pl.lit("that start as ") + pl.col(START)))
-    return pl.concat(parts)
+        yield _part(mine, f"starting {attribute}", pl.lit("that start as ") + pl.col(START))
 
 
 def _ends_of(steps: pl.DataFrame, axis: Axis) -> pl.DataFrame:
