@@ -52,6 +52,8 @@ _PUBLIC = {
     "rank_collection": "portrayal.audits.search.ranking",
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",
     "make_face_series": "portrayal.vision.faces.apply",
+    "list_faces": "portrayal.vision.faces.shipped",
+    "occupation_shares": "portrayal.audits.counterfactuals.occupation_shares",
     # what there is
     "get_audit": "portrayal.runs.registry",
     "names": "portrayal.runs.catalogue",

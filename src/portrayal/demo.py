@@ -9,9 +9,9 @@ from pathlib import Path
 
 from portrayal import flow
 from portrayal.edges.folders import claim
+from portrayal.edges.progress import track
 from portrayal.edges.writing import make_inside
 from portrayal.parts.find import require_parts
-from portrayal.record.progress import track
 from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.stats.decision import FOUND
 

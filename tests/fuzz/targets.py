@@ -27,6 +27,7 @@ from portrayal.text.collections.readers import read_collection
 from portrayal.text.collections.runs import read_run
 from portrayal.text.collections.trec import read_qrels, read_sgml, read_topics
 from portrayal.text.vector_files import read_vectors
+from portrayal.vision.faces.manifest import manifest_entries, read_manifest
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,10 @@ TARGETS: dict[str, Target] = {
     "boxes csv": Target(
         caption_tables.read_boxes, "b.csv", [b"image,object,left,top,width,height,image_width,image_height\n1,man,0,0,2,2,9,9\n"]),
     "pictures csv": Target(read_person_table, "i.csv", [b"image_id,person,gender\n1,a,female\n"]),
+    "series manifest": Target(
+        lambda path: manifest_entries(read_manifest(path.parent)), "manifest.json",
+        [b'{"people": {"a": {"age": 30}}, "pictures": [{"file": "a.png", "person": "a", "attribute": "race", "value": -1.5, '
+         b'"poles": ["White", "Black"], "kind": "whole"}], "checks": [{"check": "c", "attribute": "race", "passed": true}]}']),
     "reviews csv": Target(read_reviews, "r.csv", [b"reviewer,question,item,judgment,note\na,typology,man,Person,\n"]),
     "tags csv": Target(
         lambda path: read_recording(path, Recording(), TAGGER), "t.csv", [b"stimulus,tag,confidence\n1,man,0.5\n"]

@@ -19,6 +19,9 @@ from portrayal.systems.plain import pack_reply, read_plain, rows_of
         ),
         ("tagger", [["woman", 0.9]], [{"tag": "woman", "confidence": 0.9}]),
         ("tagger", [{"tag": "woman", "confidence": 90}], [{"tag": "woman", "confidence": 90.0}]),
+        ("tagger", {"nurse": True, "cook": False}, [{"tag": "nurse", "confidence": None}]),
+        ("tagger", {"nurse": False}, []),
+        ("tagger", {"label": False}, []),
         ("captioner", "a dog", [{"caption": "a dog"}]),
         ("captioner", ["a dog", "a cat"], [{"caption": "a dog"}, {"caption": "a cat"}]),
         ("encoder", [1, 2.5], [{"embedding": [1.0, 2.5]}]),
@@ -50,7 +53,14 @@ def test_nothing_said_gives_no_rows(kind: str, nothing: object) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("tagger", 5), ("tagger", [["a", "b", "c"]]), ("encoder", ["x"]), ("ranker", [{"id": 1}]), *LETTERS],
+    [
+        ("tagger", 5),
+        ("tagger", {"nurse": "no"}),
+        ("tagger", [["a", "b", "c"]]),
+        ("encoder", ["x"]),
+        ("ranker", [{"id": 1}]),
+        *LETTERS,
+    ],
 )
 def test_a_wrong_form_is_unreadable(kind: str, value: object) -> None:
     with pytest.raises(Unreadable, match=f"an? {kind} cannot answer"):

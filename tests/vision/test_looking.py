@@ -216,7 +216,7 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
     (tmp_path / "series.csv").write_text(
         "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
     )
-    stimuli, left_out = read_folder(tmp_path)
+    stimuli, left_out, _ = read_folder(tmp_path)
     assert stimuli["picture"].to_list() == ["labelled", "seen"]
     assert left_out.rows() == [
         ("young", YOUNG, True),
@@ -225,7 +225,7 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
     ]
     portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
     monkeypatch.setattr("portrayal.vision.faces.suitability.read_face", lambda *_: (0.5, 19.0))
-    stimuli, left_out = read_folder(tmp_path)
+    stimuli, left_out, _ = read_folder(tmp_path)
     assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
 
 

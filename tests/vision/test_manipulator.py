@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from portrayal import plan_text
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import (
     CHECKS,
@@ -20,6 +21,7 @@ from portrayal.vision.faces.build import (
     Recipe,
     build,
     open_shrunk,
+    read_built,
 )
 from portrayal.vision.faces.checks import COLUMNS, checks_table, failures, monotone, read_series
 from portrayal.vision.faces.model import SHIPPED, open_manipulator
@@ -134,6 +136,84 @@ def test_series_are_made_once_and_named(tmp_path: Path):
     assert len(list(folder.glob("*.png"))) == 8 and (folder / CHECKS).exists()
     assert build(pictures, open_manipulator(), recipe, tmp_path) == folder
     assert (folder / MANIFEST).stat().st_mtime_ns == made
+
+
+def test_series_are_made_once_whatever_the_path_looks_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "study").mkdir()
+    openpeople_file = openpeople_pictures(("studio_portrait",))["file"][0]
+    with Image.open(openpeople_file) as portrait:
+        portrait.resize((200, 200)).save(tmp_path / "study" / "a.png")
+    (tmp_path / "study" / "pictures.csv").write_text("file,source,consent,age\na.png,made,generated,30\n")
+    (tmp_path / "link").symlink_to(tmp_path / "study")
+    monkeypatch.chdir(tmp_path)
+    made = []
+    monkeypatch.setattr(
+        "portrayal.vision.faces.build.make_series",
+        lambda *asked, **rest: made.append(1) or make_series(*asked, **rest),
+    )
+    names, recipe = (
+        ("study", "./study/", "study/../study", str(tmp_path / "study"), "link"),
+        Recipe(("gender",), placebo=False),
+    )
+    outs = (tmp_path / "out", Path("out"), Path("./out/"))
+    found = {
+        build(
+            read_pictures(Path(name) / "pictures.csv"), open_manipulator(), recipe, out, quiet=True
+        ).absolute()
+        for name in names
+        for out in outs
+    }
+    assert {path.resolve() for path in found} == {next(iter(found)).resolve()} and len(made) == 1
+
+
+def test_a_build_that_was_broken_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pictures = check_pictures(openpeople_pictures(("studio_portrait",))).head(3)
+    recipe, made = Recipe(("gender",), placebo=False, size=192), []
+
+    def stubborn(*asked: object, **rest: object) -> Series:
+        made.append(asked)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        return make_series(*asked, **rest)
+
+    monkeypatch.setattr("portrayal.vision.faces.build.make_series", stubborn)
+    with pytest.raises(KeyboardInterrupt):
+        build(pictures, open_manipulator(), recipe, tmp_path / "broken", quiet=True)
+    whole = build(pictures, open_manipulator(), recipe, tmp_path / "broken", quiet=True)
+    assert len(made) == 4  # two, the one that broke off, and that one again
+    at_once = build(pictures, open_manipulator(), recipe, tmp_path / "once", quiet=True)
+    for name in (MANIFEST, CHECKS, LEFT_OUT):
+        assert pl.read_parquet(whole / name).equals(pl.read_parquet(at_once / name))
+    assert not list(whole.glob("*.done.json"))
+
+
+def test_made_series_are_found_where_their_folder_was_moved(tmp_path: Path):
+    pictures = check_pictures(openpeople_pictures(("studio_portrait",))).head(1)
+    folder = build(
+        pictures,
+        open_manipulator(),
+        Recipe(("gender",), placebo=False, size=192),
+        tmp_path / "here",
+        quiet=True,
+    )
+    (tmp_path / "here").rename(tmp_path / "there")
+    assert all(Path(path).is_file() for path in read_built(tmp_path / "there" / folder.name)["content"])
+
+
+def test_a_plan_makes_no_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "study.toml").write_text(
+        'name = "planned"\naudit = "counterfactuals"\n[counterfactuals]\nkinds = ["studio_portrait"]\n'
+        'poles = [["White", "Black"], ["White", "East Asian"]]\n[[systems]]\nname = "phantom"\nuse = "phantom:counterfactuals"\n'
+    )
+    for name in ("make_series", "inspect_face"):
+        monkeypatch.setattr(
+            f"portrayal.vision.faces.build.{name}", lambda *asked, **rest: pytest.fail("made")
+        )
+    told = plan_text(tmp_path / "study.toml")
+    # Ten people, of each a series of 7, two of 5 and a placebo of 7, with the unedited photograph of each: 8 + 6 + 6 + 8.
+    assert "planned: 280 stimuli" in told and "280 calls" in told and "are not made yet" in told
+    assert not (tmp_path / "cache").exists()
 
 
 def test_whoever_is_labelled_young_and_what_is_unreadable_is_left_out_by_name(tmp_path: Path):

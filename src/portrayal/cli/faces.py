@@ -31,3 +31,31 @@ def apply(
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
     varied = attribute or ["gender", "race"]
     answer(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))
+
+
+@faces_app.command(name="list")
+def list_command(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line for every picture.")
+    ] = False,
+) -> None:
+    """List the pictures of the set of generated faces that ships."""
+    answer(portrayal.list_faces(as_json))
+
+
+@faces_app.command()
+def shares(
+    where: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV with occupation and group; or a folder of pictures for each occupation, or a CSV with file and occupation.",
+            metavar="PICTURES",
+        ),
+    ],
+    labelled: Annotated[
+        Path | None,
+        typer.Option(help="A CSV with file and group of labelled pictures: how often the reader errs."),
+    ] = None,
+) -> None:
+    """Count who is shown for each occupation in your own pictures, as CSV; nothing is changed in them."""
+    answer(portrayal.occupation_shares(where, labelled).write_csv().rstrip())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
@@ -78,11 +77,3 @@ class RecordingProgress:
         if self._dollars[system]:
             parts.append(f"${dollars_text(self._dollars[system])}")
         return ", ".join(parts)
-
-
-def track(items: Any, description: str, total: int | None = None, quiet: bool = False) -> Any:
-    """Yield `items` behind a bar on standard error."""
-    from rich.console import Console
-    from rich.progress import track as rich_track
-
-    return rich_track(items, description, total=total, console=Console(file=sys.stderr), disable=quiet)

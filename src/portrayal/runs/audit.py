@@ -97,13 +97,18 @@ class Audit:
     charts: Callable[[Measured, Any], list[Chart]]  # what was measured, and the audit's settings
     findings: Callable[[Measured, Any], list[Finding]]
     validity: Sequence[str]  # what the number does not say; printed beside it
+    # For `portrayal plan`, where making stimuli takes long: the same ones, unmade. `stimuli` itself when left out.
+    planned: Callable[[Study], pl.DataFrame] | None = None
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
     # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
     # perhaps within (a place): groups are then compared apart inside each of its values too.
     groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
+    # Those compared for silence, where an audit measures a part of it by itself; all of `groups` when left out.
+    silence_groups: Callable[[Evidence, Any], pl.DataFrame] | None = None
     units: str = "people"  # what the units of `groups` are
     # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.
     shows: str | Callable[[str, str, str | None], str] = "questions about {group}"
+    empty_answers: bool = False  # whether an answer without any label is one like any other, and no silence
     # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []

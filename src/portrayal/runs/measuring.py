@@ -30,16 +30,22 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     stem = get_audit(study.audit)
     checked = _checked(evidence, stem)
     measured = stem.measure(checked, study.settings)
-    silence = measure_silence(
-        checked.responses, stem.groups(checked, study.settings), stem.stem, stem.units, study.seed
-    )
+    heard = _heard(checked.responses, stem)
+    groups = (stem.silence_groups or stem.groups)(checked, study.settings)
+    silence = measure_silence(heard, groups, stem.stem, stem.units, study.seed)
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
     rows, family = declared(study, rows, _family(study, stem, rows))
-    silent = silent_systems(checked.responses)
+    silent = silent_systems(heard)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
-    results = check_results(with_counts(decided, checked.responses))
+    results = check_results(with_counts(decided, heard))
     return replace(measured, results=results, warnings=warnings)
+
+
+def _heard(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
+    """Return the answers as silence is told of them: for some audits one without a label is an answer."""
+    said = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
+    return responses.with_columns(said)
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:

@@ -45,7 +45,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     study = read_study(study_file)
     if untrusted:
         refuse_untrusted(study)
-    stimuli = make_stimuli(study)
+    stimuli = make_stimuli(study, planned=True)
     if study.secrets_file:
         read_secrets_file(study.folder / study.secrets_file)
     states, work = _states(study, file_of(study_file)), plan_work(study, stimuli)

@@ -22,9 +22,11 @@ Work: TypeAlias = Sequence[tuple[System, Mapping[str, Sequence[Question]]]]
 NO_CONSENT = ("", "none", "unknown")
 
 
-def make_stimuli(study: Study) -> pl.DataFrame:
-    """Make and check the study's stimuli."""
-    stimuli = check_stimuli(get_audit(study.audit).stimuli(study))
+def make_stimuli(study: Study, planned: bool = False) -> pl.DataFrame:
+    """Make and check the study's stimuli; for a plan, without making what takes long."""
+    audit_of_study = get_audit(study.audit)
+    make = audit_of_study.planned if planned and audit_of_study.planned else audit_of_study.stimuli
+    stimuli = check_stimuli(make(study))
     refuse_pictures_outside(study, stimuli)
     return stimuli
 

@@ -5,7 +5,7 @@ form into rows of the system's kind.
 
 | kind | an answer may be |
 |---|---|
-| tagger | `["woman", "tree"]`, `[["woman", 0.9], ...]`, `[{"tag": "woman", "confidence": 0.9}, ...]` |
+| tagger | `["woman", "tree"]`, `[["woman", 0.9], ...]`, `[{"tag": "woman", "confidence": 0.9}, ...]`, `{"woman": true, "tree": false}` |
 | captioner | `"a woman on a horse"`, `["...", "..."]`, `[{"caption": "..."}]` |
 | encoder | `[0.1, 0.2, ...]`, `{"embedding": [...]}` |
 | ranker | `["doc7", "doc2"]`, `[["doc7", 3.2], ...]`, `[{"doc": "doc7", "rank": 1, "score": 3.2}, ...]` |
@@ -143,6 +143,8 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _tags(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, Mapping) and {type(said) for said in value.values()} == {bool}:
+        value = [name for name, said in value.items() if said]  # a classifier's yes and no
     return [
         {"tag": _text(name), "confidence": _number(score)}
         for name, score in _pairs(value, "tag", "confidence")

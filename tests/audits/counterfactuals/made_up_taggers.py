@@ -21,7 +21,9 @@ from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.checks import COLUMNS
 
 # What a tagger does with a person's face at a value: labels, or the state of a question without an answer.
-Tagger = Callable[[int, str, float], list[str] | str]
+Tagger = Callable[
+    ..., list[str] | str
+]  # of person, attribute, value, and the poles where a test has several pairs
 
 
 def audit_of(
@@ -39,19 +41,21 @@ def evidence_of(
     attributes: Sequence[str] = ("gender",),
     start: Callable[[int], str] | None = None,
     checks: pl.DataFrame | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> tuple[Study, Evidence]:
     """Return a study and the answers of its taggers."""
     study = make_study(
         {"name": "by hand", "audit": "counterfactuals", "counterfactuals": {"series": "none"},
          "systems": [{"name": name, "use": "replay:none.csv"} for name in taggers]}
     )  # fmt: skip
-    asked = [
-        (p, a, float(v))
+    asked: list[tuple[Any, ...]] = [
+        (p, a, float(v), *pair)
         for a in attributes
+        for pair in ([(pair,) for pair in pairs] if a == "race" and pairs else [()])
         for p in range(people)
         for v in steps("race" if a == "race" else "gender")
     ]
-    stimuli = pl.DataFrame([_stimulus(*one, start) for one in asked])
+    stimuli = pl.DataFrame([_stimulus(start, *one) for one in asked])
     entries = [_entry(name, tagger, *one) for name, tagger in taggers.items() for one in asked]
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), references(study))
     return study, evidence if checks is None else replace(
@@ -70,19 +74,24 @@ def check_table(**passed: bool | None) -> pl.DataFrame:
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
 
 
+def _name(person: int, attribute: str, value: float, poles: Sequence[str] = ()) -> str:
+    return "_".join((str(person), attribute, *poles, f"{value:+.2f}"))
+
+
 def _stimulus(
-    person: int, attribute: str, value: float, start: Callable[[int], str] | None
+    start: Callable[[int], str] | None, person: int, attribute: str, value: float, poles: Sequence[str] = ()
 ) -> dict[str, Any]:
-    name = f"{person}_{attribute}_{value:+.2f}"
+    name = _name(person, attribute, value, poles)
     return {
         "stimulus": name, "kind": "image", "content": name, "hash": name, "source": "made up", "license": "CC0-1.0",
         "consent": "generated", "picture": f"{person}", "person": f"{person}", "attribute": attribute,
         "condition": "edited", "value": value, **({} if start is None else {"start": start(person)}),
+        **dict(zip(("pole_low", "pole_high"), poles, strict=False)),
     }  # fmt: skip
 
 
-def _entry(system: str, tagger: Tagger, person: int, attribute: str, value: float) -> Entry:
-    name, said = f"{person}_{attribute}_{value:+.2f}", tagger(person, attribute, value)
+def _entry(system: str, tagger: Tagger, *asked: Any) -> Entry:
+    name, said = _name(*asked), tagger(*asked)
     if said in ("failed", "refused"):
         return Entry(name, system, name, 0, "tagger", "plain", {}, str(said), None, "no answer")
     raw = said.encode() if isinstance(said, str) else json.dumps(said).encode()

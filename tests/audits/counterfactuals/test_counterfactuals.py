@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from portrayal import flow
+from portrayal.audits.counterfactuals.measures.axis import Axis, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
@@ -51,7 +52,7 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    stimuli, _ = read_folder(inside, "drawn", "", "generated", "30-39")
+    stimuli = read_folder(inside, "drawn", "", "generated", "30-39").stimuli
     stimuli.write_parquet(inside / MANIFEST)
 
 
@@ -124,15 +125,17 @@ def test_every_end_of_an_axis_has_a_table_of_its_own(two_systems: Path):
     measured = read_measured(existing_run(two_systems))
     names = [table.name for table in report_tables(measured, CounterfactualsSettings())]
     assert len(set(names)) == len(names)
-    assert {"gender_feminine", "gender_masculine", "race_White", "race_Black"} <= set(names)
-    for name in ("race_White", "race_Black"):
+    assert {"gender_feminine", "gender_masculine", "race_White_Black_White", "race_White_Black_Black"} <= set(
+        names
+    )
+    for name in ("race_White_Black_White", "race_White_Black_Black"):
         assert any(name in path.name for path in (two_systems / "tables").iterdir())
 
 
 def test_curves_are_drawn_for_race_too(two_systems: Path):
     charts = {path.stem for path in (two_systems / "charts").glob("*.png")}
-    for attribute in ("gender", "race"):
-        assert any(f"sensitivity-{attribute}-Nurse" in name for name in charts)
+    for axis in ("gender", "race-White-Black"):
+        assert any(f"sensitivity-{axis}-Nurse" in name for name in charts)
 
 
 def test_no_system_hides_another_in_a_table():
@@ -170,7 +173,7 @@ def test_a_run_is_measured_again_where_its_pictures_are_gone(tmp_path: Path):
     before = pl.read_parquet(tmp_path / "run" / "responses.parquet")
     measured = flow.measure(tmp_path / "run")
     assert pl.read_parquet(tmp_path / "run" / "responses.parquet").equals(before)
-    assert set(measured.pictures) == {"strip_gender"}
+    assert set(measured.pictures) == {"strip-gender"}
 
 
 def test_a_system_that_never_answers_is_reported_and_not_a_crash(tmp_path: Path):
@@ -190,8 +193,13 @@ def test_plain_concepts_can_be_kept():
          "high": [None] * 2, "slope_per_step": [-0.1] * 2, "decision": ["not tested"] * 2, "p_adjusted": [0.1] * 2, "p_paper": [0.1] * 2,
          "passes_paper": [False] * 2, "at_centre": [9] * 2, "occupation": [None, "health"], "plain": [True, False]}
     )  # fmt: skip
-    assert steepest(label_table(labels, False), "gender", -1)["label"].to_list() == ["Nurse"]
-    assert steepest(label_table(labels, True), "gender", -1)["label"].to_list() == ["Face", "Nurse"]
+    assert steepest(label_table(with_poles(labels), False), Axis("gender"), -1)["label"].to_list() == [
+        "Nurse"
+    ]
+    assert steepest(label_table(with_poles(labels), True), Axis("gender"), -1)["label"].to_list() == [
+        "Face",
+        "Nurse",
+    ]
 
 
 def test_the_published_tables_have_our_order():
@@ -203,7 +211,7 @@ def test_the_published_tables_have_our_order():
         pl.lit(True).alias("passes_paper"), pl.lit(0).alias("at_centre"),
         *(pl.lit(None, pl.String).alias(name) for name in ("occupation", "decision")),
     )  # fmt: skip
-    ours = steepest(published, "gender", 1).filter(pl.col("system") == "IBM")
+    ours = steepest(with_poles(published), Axis("gender"), 1).filter(pl.col("system") == "IBM")
     theirs = published.filter((pl.col("system") == "IBM") & (pl.col("table") == "2"))
     assert ours["slope"].to_list() == theirs["slope"].to_list()
 

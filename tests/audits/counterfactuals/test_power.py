@@ -29,7 +29,9 @@ def test_a_plan_says_what_would_be_found():
         "9 people, if every question is answered: a label that half of them get at the neutral centre, and whose rate changes "
         "along gender by 10%, 20% and 40% of that per unit, would be found in "
     )
-    assert line.endswith(" of 100 such audits (2 systems with 12 labels each, corrected together)")
+    assert line.endswith(
+        " of 100 such audits (2 systems with 12 labels each and their refusals, along gender and race, corrected together)"
+    )
     few = simulated.evidence.stimuli.filter(pl.col("person").is_in(["person 0", "person 1"]))
     assert say_power(simulated.study, few) == ["nothing can be found with 2 people: it takes 6"]
 

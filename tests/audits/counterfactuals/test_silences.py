@@ -33,7 +33,7 @@ LIVE = (
 
 @pytest.mark.parametrize(
     ("silence", "told"),
-    [("failed", "84 were failed"), ("refused", "84 were refused"), ("<html>", "84 were unreadable"), ([], "84 were empty")],
+    [("failed", "84 were failed"), ("refused", "84 were refused"), ("<html>", "84 were unreadable")],
 )  # fmt: skip
 def test_a_dead_system_among_live_ones(silence: list[str] | str, told: str):
     # It sorts first and has no label to tell the types of columns by: this crashed.
@@ -44,24 +44,102 @@ def test_a_dead_system_among_live_ones(silence: list[str] | str, told: str):
     ]
 
 
+def test_a_classifier_that_always_says_no_claims_nothing():
+    _, sentences = audit_of({"empty": lambda *asked: [], "live": chance})
+    assert sentences == [
+        LIVE,
+        f"It was not tested whether empty gives a label more often to {ENDS} (any label): it gave nobody any label.",
+    ]
+
+
 def test_a_system_that_never_answers_alone():
     _, sentences = audit_of({"dead": lambda *asked: "failed"})
     assert sentences == ["Nothing can be said of dead: it answered none of 84 questions (84 were failed)."]
 
 
-def test_refusing_faces_of_one_end_is_found():
-    # Every second person is refused at values of 1 and more: two of three steps of that end, so 2/3 x 1/2.
-    def shy(person: int, attribute: str, value: float) -> list[str] | str:
-        return "refused" if value >= 1 and person % 2 else chance(person, attribute, value)
+def shy(person: int, attribute: str, value: float) -> list[str] | str:
+    """Refuse every second person at values of 1 and more, and answer by chance else."""
+    return "refused" if value >= 1 and person % 2 else chance(person, attribute, value)
 
+
+def test_refusing_faces_of_one_end_is_found():
+    # Half are refused at 1.33 and 2: .5 x (1.33 + 2) / 12.44 = .134 per unit, and 0 at all other values.
     results, sentences = audit_of({"shy": shy}, people=24)
     assert sentences[0] == (
-        "shy refuses faces made more masculine more often than faces made more feminine: 33 percentage points "
-        "(95% interval 19 to 48, 24 people, adjusted p = .002). Unanswered: made more masculine 33.3% and made more "
-        "feminine 0.0%; the other measures speak only of what was answered."
+        "shy refuses more often as a face is made more masculine: change of the share refused per unit of the cue = 13 percentage "
+        "points (95% interval 7 to 19, 24 people, adjusted p < .001). Refused: 0% at −2, 0% at the centre and 50% at 2; the other "
+        "measures speak only of what was answered."
+    )
+    assert sum("refuses" in sentence for sentence in sentences) == 1
+    refused = results.filter(pl.col("measure") == "refused").select("step", "value", "n").rows()
+    assert refused == [(step, 0.0, 24) for step in ("-2", "-1.3", "-0.67", "+0", "+0.67")] + [
+        ("+1.3", 0.5, 24),
+        ("+2", 0.5, 24),
+    ]
+    slope = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
+    assert (
+        slope["value"] == pytest.approx(0.5 * (4 / 3 + 2) / (112 / 9)) and slope["family"] == "confirmatory"
     )
     slopes = results.filter(pl.col("measure") == "slope")
     assert set(slopes["n"]) == {12} and set(slopes["n_missing"]) == {12}
+
+
+def test_failing_for_faces_of_one_end_is_found():
+    def brittle(person: int, attribute: str, value: float) -> list[str] | str:
+        return "failed" if value >= 1 and person % 2 else chance(person, attribute, value)
+
+    _, sentences = audit_of({"brittle": brittle}, people=24)
+    assert (
+        "faces made more masculine more often than faces made more feminine: 33 percentage points"
+        in sentences[0]
+    )
+
+
+def test_refusing_faces_of_the_negative_end_of_one_of_three_pairs_is_found():
+    def picky(person: int, attribute: str, value: float, poles: tuple[str, ...]) -> list[str] | str:
+        refused = poles == ("Black", "East Asian") and value < 0
+        return "refused" if refused else chance(person, attribute, value)
+
+    pairs = [("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")]
+    results, sentences = audit_of({"picky": picky}, people=12, attributes=("race",), pairs=pairs)
+    assert sentences[0].startswith(
+        "picky refuses more often as a face is made closer to the pole Black and further from the pole East Asian: change of"
+    )
+    assert sum("refuses" in sentence for sentence in sentences) == 1
+    assert results.filter(pl.col("measure") == "refusal_slope").select("pole_low", "pole_high").rows() == [
+        ("Black", "East Asian")
+    ]
+
+
+def test_refusing_the_odd_face_of_either_end_is_not_found():
+    def odd(person: int, attribute: str, value: float) -> list[str] | str:
+        draw = random.Random(f"refuses{person}{value:.2f}")
+        return "refused" if draw.random() < 0.2 else chance(person, attribute, value)
+
+    results, sentences = audit_of({"odd": odd}, people=24)
+    assert results.filter(pl.col("measure") == "refusal_slope")["decision"].to_list() == ["not found"]
+    told = (
+        "It was not found that odd refuses faces made more feminine or more masculine more often: change of"
+    )
+    assert any(sentence.startswith(told) for sentence in sentences)
+
+
+def test_refusing_along_the_placebo_too_says_nothing_of_the_cue():
+    results, _ = audit_of({"shy": shy}, people=24, attributes=("gender", "placebo"))
+    row = results.filter(pl.col("measure") == "refusal_slope", pl.col("attribute") == "gender").row(
+        0, named=True
+    )
+    assert row["decision"] == "not measurable" and "refuses along a random direction" in row["reason"]
+
+
+def test_refusing_everything_claims_nothing():
+    results, sentences = audit_of(
+        {"never": lambda *asked: "refused"}, people=12, attributes=("gender", "race")
+    )
+    assert sentences == [
+        "Nothing can be said of never: it answered none of 144 questions (144 were refused)."
+    ]
+    assert results.filter(pl.col("decision") == "found").is_empty()
 
 
 def test_refusing_people_who_start_in_one_of_three_groups_is_found():
@@ -99,7 +177,22 @@ def test_a_classifier_that_says_little_is_measured():
         "seldom gives 'Boxer', a label that nobody gets at the neutral centre, more often as a face is made more masculine: change "
         f"per unit of the cue = 16.1 percentage points (95% interval 13.0 to 19.2, 12 people, adjusted p < .001). {ELSEWHERE}"
     )
-    assert "the other measures" not in " ".join(sentences)
+    assert len(sentences) == 1  # a list without a label is no silence
+
+
+@pytest.mark.parametrize("no", ["[]", '{"Nurse": false}', '{"answer": {"Nurse": false}, "version": "2"}'])
+def test_a_classifier_that_says_no_has_answered(no: str):
+    # Nurse from -2 to 0 and never above: -(2 + 1.33 + .67) / 12.44 = -.32 of the centre's rate, as of a tagger with lists.
+    def binary(person: int, attribute: str, value: float) -> str:
+        return '{"Nurse": true}' if value <= 0 else no
+
+    results, sentences = audit_of({"binary": binary})
+    assert sentences == [
+        "binary gives 'Nurse' more often as a face is made more feminine: slope relative to its rate at the neutral centre = "
+        f"−0.32 (95% interval −0.38 to −0.26, 12 people, adjusted p < .001). {ELSEWHERE}"
+    ]
+    empty = results.filter(pl.col("measure") == "empty_answers").select("value", "n").row(0)
+    assert empty == (3 / 7, 84)
 
 
 def test_constant_answers_are_not_tested():

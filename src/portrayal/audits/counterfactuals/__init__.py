@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from portrayal.audits.counterfactuals.charts import all_charts
-from portrayal.audits.counterfactuals.ends import groups
+from portrayal.audits.counterfactuals.ends import groups, silence_groups
 from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
 from portrayal.audits.counterfactuals.measure import measure
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.power import say_power
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import make_stimuli
+from portrayal.audits.counterfactuals.stimuli import make_stimuli, plan_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
 from portrayal.runs.audit import Audit
 
@@ -23,6 +23,7 @@ AUDIT = Audit(
     kind="tagger",
     settings=CounterfactualsSettings,
     stimuli=make_stimuli,
+    planned=plan_stimuli,
     measure=measure,
     charts=all_charts,
     findings=find_sentences,
@@ -31,7 +32,9 @@ AUDIT = Audit(
     power=say_power,
     family=FAMILY,
     groups=groups,
+    silence_groups=silence_groups,
     shows="faces {group}",
+    empty_answers=True,
     names={
         "raw_slope": "change of a label's share, absent at the centre",
         "slope_by_start": "slope by starting group",

@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.axis import PLACEBO, Axis, axes_of
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.strips import strip_name
 from portrayal.report.charts import forest, lines_with_band
 from portrayal.report.section import file_name
 from portrayal.runs.audit import Chart, Measured
 
 FEW, MANY = 10, 40  # labels drawn
-AXES = {
+UNITS = {
     "gender": "value (+2 is masculine)",
-    "race": "value (+2 is towards the second pole)",
+    "race": "value (+2 lies beyond the second pole)",
     "placebo": "value along a random direction",
 }
 
 
 def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
-    """Return the charts of a report."""
+    """Return the charts of a report: the strips come first, since all else rests on them."""
     curves = _curve_charts(measured, settings.labels)
-    return [*_strip_charts(measured.pictures), *_slope_charts(measured), *curves]
+    return [*_strip_charts(measured), *_slope_charts(measured), *curves]
 
 
 def _slope_charts(measured: Measured) -> list[Chart]:
     """Draw the steepest labels of the first attribute in short, then more of each."""
     labels = with_decisions(measured.tables["labels"], measured.results)
     labels = labels.filter(pl.col("shown") & pl.col("slope").is_not_null())
-    there = [name for name in AXES if (labels["attribute"] == name).any()]
-    short = [_slopes(labels, name, FEW, main=True) for name in there[:1]]
-    return [*short, *(_slopes(labels, name, MANY) for name in there)]
+    there = axes_of(labels)
+    short = [_slopes(labels, axis, FEW, main=True) for axis in there[:1]]
+    return [*short, *(_slopes(labels, axis, MANY) for axis in there)]
 
 
-def _slopes(labels: pl.DataFrame, attribute: str, most: int, main: bool = False) -> Chart:
-    mine = labels.filter(pl.col("attribute") == attribute)
+def _slopes(labels: pl.DataFrame, axis: Axis, most: int, main: bool = False) -> Chart:
+    mine = labels.filter(axis.where())
     drawn = mine.sort(pl.col("slope").abs(), descending=True).head(most).sort("slope")
     cut = f"The {most} steepest of {mine.height}. " if mine.height > most else ""
     return Chart(
-        file_name("steepest" if main else "slopes", attribute),
-        f"Slopes along {attribute}",
+        file_name("steepest" if main else "slopes", *axis.names),
+        f"Slopes along {axis.title}",
         f"{cut}Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
         "where it was found; right of zero the label comes more often as the value rises.",
         forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value"),
@@ -54,29 +56,29 @@ def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
     """Figure 5 for the chosen labels, or those three of each axis that speak most clearly."""
     rates = measured.tables["rates"].filter(pl.col("normalised").is_not_null())
     charts = []
-    for attribute in ("gender", "race"):
-        for label in chosen or _clearest(measured.tables["labels"], attribute):
+    for axis in [one for one in axes_of(rates) if one.attribute != PLACEBO]:
+        for label in chosen or _clearest(measured.tables["labels"], axis):
             named = pl.col("label").str.to_lowercase() == label.lower()
-            drawn = rates.filter(named & (pl.col("attribute") == attribute))
+            drawn = rates.filter(named & axis.where())
             if drawn.height:
-                charts.append(_curve(drawn, label, attribute))
+                charts.append(_curve(drawn, label, axis))
     return charts
 
 
-def _curve(drawn: pl.DataFrame, label: str, attribute: str) -> Chart:
+def _curve(drawn: pl.DataFrame, label: str, axis: Axis) -> Chart:
     return Chart(
-        file_name("sensitivity", attribute, label),
-        f"Sensitivity of {label!r} to the {attribute} cue",
+        file_name("sensitivity", *axis.names, label),
+        f"Sensitivity of {label!r} to the cue of {axis.title}",
         "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
         "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper).",
         lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
-                        x_axis=AXES[attribute], y_axis="rate relative to the centre"),
+                        x_axis=UNITS[axis.attribute], y_axis="rate relative to the centre"),
         of=("rates",),
     )  # fmt: skip
 
 
-def _clearest(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]:
-    mine = labels.filter((pl.col("attribute") == attribute) & pl.col("shown") & pl.col("low").is_not_null())
+def _clearest(labels: pl.DataFrame, axis: Axis, count: int = 3) -> list[str]:
+    mine = labels.filter(axis.where() & pl.col("shown") & pl.col("low").is_not_null())
     return (
         mine.sort("p", pl.col("slope").abs(), descending=[False, True])["label"]
         .unique(maintain_order=True)
@@ -85,16 +87,22 @@ def _clearest(labels: pl.DataFrame, attribute: str, count: int = 3) -> list[str]
     )
 
 
-def _strip_charts(pictures: Mapping[str, bytes]) -> list[Chart]:
+def _strip_charts(measured: Measured) -> list[Chart]:
     """Figure 6: before-and-after strips; the run keeps them of generated people only."""
-    text = "One generated person a row; the unedited picture first, then the values from -2 to 2. Nobody shown here exists."
     return [
         Chart(
-            file_name("strip", attribute),
-            f"Before and after: {attribute}",
-            text,
-            png=pictures[f"strip_{attribute}"],
+            strip_name(axis),
+            f"Before and after: {axis.title}",
+            _strip_text(axis),
+            png=measured.pictures[strip_name(axis)],
         )
-        for attribute in AXES
-        if f"strip_{attribute}" in pictures
+        for axis in axes_of(measured.tables["axes"])
+        if strip_name(axis) in measured.pictures
     ]
+
+
+def _strip_text(axis: Axis) -> str:
+    ends = "a random direction, as large" if axis.attribute == PLACEBO else " to ".join(axis.ends())
+    return (
+        f"One generated person a row, the value rising from left to right: {ends}. Nobody shown here exists."
+    )

@@ -7,50 +7,64 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis, axes_of, with_poles
 from portrayal.report.words import listed, number
 from portrayal.stats.estimate import Estimate
+from portrayal.vision.faces.checks import failures
 
+VERDICTS = {True: "passed", False: "missed", None: "not judged"}
 ELSEWHERE = "The series were made elsewhere: no manipulation check was done here."
 
 
-def failed_checks(checks: pl.DataFrame | None) -> dict[str, str]:
-    """Return the attributes of which a check failed, each with the reason in words."""
+def failed_checks(checks: pl.DataFrame | None) -> dict[Axis, str]:
+    """Return the axes of which a check failed, each with the reason in words."""
     if checks is None:
         return {}
-    failed = checks.filter(pl.col("passed") == False)  # noqa: E712
+    failed = with_poles(checks).filter(pl.col("passed") == False)  # noqa: E712
     return {
-        str(
-            attribute
-        ): f"its manipulation check failed ({listed([_told(row) for row in mine.iter_rows(named=True)])})"
-        for (attribute,), mine in failed.group_by("attribute", maintain_order=True)
+        axis: f"its manipulation check failed ({_all_told(failed.filter(axis.where()))})"
+        for axis in axes_of(failed)
     }
 
 
-def not_checked(checks: pl.DataFrame | None, attribute: str) -> str:
-    """Say which checks of an attribute were not done; nothing where all were."""
+def not_checked(checks: pl.DataFrame | None, axis: Axis) -> str:
+    """Say which checks of an axis were not done; nothing where all were."""
     if checks is None:
         return ELSEWHERE
-    skipped = checks.filter(
-        pl.col("attribute") == attribute, pl.col("passed").is_null(), pl.col("value").is_null()
-    )
+    mine = with_poles(checks).filter(axis.where() | Axis(axis.attribute).where())
+    if mine.is_empty():
+        return ELSEWHERE
+    skipped = mine.filter(pl.col("passed").is_null(), pl.col("value").is_null())
     names = [f"{name!r}" for name in skipped["check"]]
     return f"Not checked of the manipulated faces: {listed(names)}." if names else ""
 
 
+def first_warnings(checks: pl.DataFrame | None) -> list[str]:
+    """Say what was missed or not checked; where only the placebo was, that nothing else was."""
+    if checks is None:
+        return [ELSEWHERE]
+    unchecked = (checks["attribute"] == PLACEBO).all()
+    return [*([ELSEWHERE] if unchecked else []), *failures(checks)]
+
+
 def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     """Yield the manipulation checks as results."""
-    for row in [] if checks is None else checks.iter_rows(named=True):
-        verdict = {True: "passed", False: "failed", None: "not judged"}[row["passed"]]
+    for row in [] if checks is None else with_poles(checks).iter_rows(named=True):
+        verdict = VERDICTS[row["passed"]]
         needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
         about = {
             "system": "manipulator",
-            "attribute": row["attribute"],
+            **{name: row[name] for name in KEY},
             "check": row["check"],
             "counted": "series",
         }
         note = "; ".join(filter(None, [needs, row["note"]]))
         found = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
         yield found.row("manipulation_check", **about)
+
+
+def _all_told(failed: pl.DataFrame) -> str:
+    return listed([_told(row) for row in failed.iter_rows(named=True)])
 
 
 def _told(row: Mapping[str, Any]) -> str:

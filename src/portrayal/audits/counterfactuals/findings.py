@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from portrayal.audits.counterfactuals.checks import not_checked
-from portrayal.audits.counterfactuals.ends import ends
+from portrayal.audits.counterfactuals.measures.axis import KEY, Axis, axes_of
+from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.report.sentences import Claim, Row, say
-from portrayal.report.words import listed, number
+from portrayal.report.words import listed, number, percent
 from portrayal.runs.audit import Finding, Measured
 
 ONE_EACH = pl.col("measure") == "slope_by_start"
 
 
 def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
-    """Say, for each system and attribute, which labels follow the cue; flips and checks are no findings."""
+    """Say, for each system and axis, which labels follow the cue and what is refused; flips and checks are no findings."""
     labels = measured.tables["labels"]
     outside = labels.filter(~pl.col("shown"))["label"].unique().to_list()  # plain concepts are in no family
     spoken = ~pl.col("label").fill_null("").is_in(outside)
+    tested = measured.results.filter(pl.col("measure").is_in(FAMILY))
     return [
         finding
         for attribute in settings.attributes
-        for finding in say(
-            measured,
-            _claims(measured, attribute, settings.poles),
-            (pl.col("attribute") == attribute) & spoken,
-        )
+        for axis in axes_of(tested.filter(pl.col("attribute") == attribute))
+        for finding in say(measured, _claims(measured, axis), axis.where() & spoken)
     ]
 
 
-def _claims(measured: Measured, attribute: str, poles: Sequence[str]) -> Mapping[str, Claim]:
-    low, high = ends(attribute, poles)
+def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
+    (low, high), (to_low, to_high) = axis.ends(), axis.moves()
     absent = " that nobody gets at the neutral centre"
 
     def claim(which: str, figure: str) -> Claim:
         return Claim(
-            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {high}",
-            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {low}",
+            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_high}",
+            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_low}",
             asks=f"gives a label{which} more often to faces made {low} or {high}",
             where=lambda row: repr(row["label"]) if row["label"] else "any label",
-            after=_after(measured, attribute),
+            after=_after(measured, axis),
             figure=figure,
             always_where=True,
         )
@@ -50,19 +49,39 @@ def _claims(measured: Measured, attribute: str, poles: Sequence[str]) -> Mapping
     return {
         "slope": claim("", "slope relative to its rate at the neutral centre ="),
         "raw_slope": claim(absent, "change per unit of the cue ="),
+        "refusal_slope": Claim(
+            positive=f"refuses more often as a face is made {to_high}",
+            negative=f"refuses more often as a face is made {to_low}",
+            asks=f"refuses faces made {low} or {high} more often",
+            after=lambda row: _refused_by_value(measured.results, row),
+            figure="change of the share refused per unit of the cue =",
+        ),
     }
 
 
-def _after(measured: Measured, attribute: str) -> Callable[[Row], str]:
+def _after(measured: Measured, axis: Axis) -> Callable[[Row], str]:
     """Return what further is said of a row that was found: groups that differ in sign, and checks that were not done."""
-    checked = not_checked(measured.tables.get("checks"), attribute)
+    checked = not_checked(measured.tables.get("checks"), axis)
     return lambda row: " ".join(filter(None, [_by_start(measured.results, row), checked]))
+
+
+def _refused_by_value(results: pl.DataFrame, row: Row) -> str:
+    """Say what share was refused at the two ends and at the centre."""
+    same = [pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY)]
+    shares = results.filter(pl.col("measure") == "refused", *same).select("step", "value").rows()
+    (first, low), (_, centre), (last, high) = shares[0], shares[len(shares) // 2], shares[-1]
+    told = [
+        f"{percent(low)} at {number(float(first))}",
+        f"{percent(centre)} at the centre",
+        f"{percent(high)} at {number(float(last))}",
+    ]
+    return f"Refused: {listed(told)}; the other measures speak only of what was answered."
 
 
 def _by_start(results: pl.DataFrame, row: Row) -> str:
     """Say so where the slope has one sign among those who start in one group and the other sign among others."""
     mine = results.filter(
-        ONE_EACH, *(pl.col(name) == row[name] for name in ("system", "attribute", "label"))
+        ONE_EACH, *(pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY, "label"))
     ).drop_nulls("value")
     if mine.is_empty() or mine["value"].min() >= 0 or mine["value"].max() <= 0:  # type: ignore[operator]
         return ""

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import built, given
+from portrayal.audits.counterfactuals.stimuli import built, given, starting_groups, with_starts
 from portrayal.audits.counterfactuals.strips import strip_pictures
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
@@ -18,17 +18,23 @@ from portrayal.tables import read_csv
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read the manipulation checks, who was left out, strips of generated people, and what slopes are compared with."""
-    if study.settings.series:
-        stimuli, left_out = given(study)
-        return {**references(study), "left_out": left_out, **strip_pictures(stimuli)}
-    from portrayal.vision.faces.build import CHECKS, LEFT_OUT, MANIFEST
+    from portrayal.vision.faces.amounts import placebo_checks
+    from portrayal.vision.faces.build import CHECKS, LEFT_OUT, read_built
+    from portrayal.vision.faces.manifest import CHECKS as CHECK_COLUMNS
 
-    folder = built(study)
+    if study.settings.series:
+        stimuli, left_out, checks = given(study)
+    else:
+        folder = built(study)
+        stimuli = with_starts(read_built(folder), starting_groups(study))
+        checks, left_out = pl.read_parquet(folder / CHECKS), pl.read_parquet(folder / LEFT_OUT)
+    sizes = placebo_checks(stimuli)
+    told = sizes if checks is None else pl.concat([checks.select(*CHECK_COLUMNS), sizes])
     return {
         **references(study),
-        "checks": pl.read_parquet(folder / CHECKS),
-        "left_out": pl.read_parquet(folder / LEFT_OUT),
-        **strip_pictures(pl.read_parquet(folder / MANIFEST)),
+        "left_out": left_out,
+        **({"checks": told} if told.height else {}),
+        **strip_pictures(stimuli),
     }
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from portrayal.audits.counterfactuals.checks import ELSEWHERE, check_rows, failed_checks
+from portrayal.audits.counterfactuals.checks import check_rows, failed_checks, first_warnings
+from portrayal.audits.counterfactuals.ends import study_axes
+from portrayal.audits.counterfactuals.measures.axis import KEY, with_poles
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
@@ -14,14 +16,14 @@ from portrayal.audits.counterfactuals.tables import label_table, world_rows
 from portrayal.report.words import plural
 from portrayal.runs.audit import Evidence, Measured
 from portrayal.tables import results
-from portrayal.vision.faces.checks import failures
 
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, with what was failed or not checked at the top."""
     inputs, checks = evidence.inputs, evidence.inputs.get("checks")
+    stimuli = study_axes(evidence.stimuli, settings)
     found = measure_counterfactuals(
-        evidence.stimuli, evidence.responses, inputs.get("repeats", 1), settings.plain_concepts,
+        stimuli, evidence.responses, inputs.get("repeats", 1), settings.plain_concepts,
         failed_checks(checks), evidence.seed,
     )  # fmt: skip
     labels = label_table(found.tables["labels"], settings.plain_concepts)
@@ -30,18 +32,18 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
         **found.tables,
         "labels": labels,
         "left_out": left_out,
+        "axes": with_poles(stimuli).select(*KEY).unique(maintain_order=True),
         **({} if checks is None else {"checks": checks}),
     }
-    world = world_rows(labels, inputs["shares"], inputs["search"], settings.poles)
+    world = world_rows(labels, inputs["shares"], inputs["search"])
     extra = results([*world, *check_rows(checks)], FACETS, audit="counterfactuals")
-    top = [ELSEWHERE] if checks is None else failures(checks)
     return replace(
         found,
         results=pl.concat([found.results, extra]),
         tables=tables,
-        warnings=[*top, *found.warnings],
-        remarks=_left_out(left_out),
-        pictures={name: value for name, value in inputs.items() if name.startswith("strip_")},
+        warnings=[*first_warnings(checks), *found.warnings],
+        remarks=[*found.remarks, *_left_out(left_out)],
+        pictures={name: value for name, value in inputs.items() if name.startswith("strip")},
     )
 
 

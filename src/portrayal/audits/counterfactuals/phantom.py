@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.vision.faces.build import MANIFEST
+from portrayal.vision.faces.folder import TABLE, read_entries
+from portrayal.vision.faces.manifest import MANIFEST as SERIES_MANIFEST
 
 LABELS = {
     "Nurse": -0.3, "Secretary": -0.25, "Receptionist": -0.2, "Model": -0.15, "Scientist": 0.3, "Engineer": 0.25,
@@ -34,6 +37,7 @@ class Planted(Settings):
 
     slopes: dict[str, float] = LABELS  # normalised, per unit of the value
     attribute: str = "gender"
+    poles: list[str] = []  # of race: the one pair that is followed; every pair when left out
     rate: float = 0.55  # chance of each label at the centre
     steady: float = 0.85  # chance that a step uses its picture's own random number
     seed: int = 0
@@ -53,9 +57,9 @@ class PhantomTagger(BaseSystem):
 
     def _answer(self, question: Question) -> Answer | Exception:
         path = Path(question.content)
-        known = _manifest(path.parent).get(question.stimulus)
+        known = _manifest(_home(path)).get(question.stimulus)
         if known is None:
-            return CallFailed(f"{path.parent} holds no {MANIFEST} that names this picture")
+            return CallFailed(f"{path.parent} holds no manifest of series that names this picture")
         return Answer(json.dumps(describe(known, self.planted, question.repeat)).encode(), version="phantom")
 
 
@@ -63,6 +67,7 @@ def describe(known: Mapping[str, Any], planted: Planted, repeat: int = 0) -> lis
     """Return the labels of one step with a made-up confidence."""
     tags: list[dict[str, Any]] = [{"tag": "Face", "confidence": 0.99}]
     moves = known["attribute"] == planted.attribute and known["value"] is not None
+    moves = moves and planted.poles in ([], [known.get("pole_low"), known.get("pole_high")])
     for label, slope in planted.slopes.items():
         chance = planted.rate * (1 + slope * (known["value"] if moves else 0.0))
         own, fresh, which = _draws(planted.seed, label, known["picture"], known["stimulus"], repeat)
@@ -82,12 +87,26 @@ def _uniform(raw: bytes) -> float:
     return int.from_bytes(raw, "big") / 2**64
 
 
+def _home(path: Path) -> Path:
+    """Return the folder whose manifest names a picture: its own, or one above."""
+    near = [path.parent, *path.parent.parents[:2]]
+    named = (MANIFEST, SERIES_MANIFEST, TABLE)
+    return next((folder for folder in near if any((folder / name).is_file() for name in named)), path.parent)
+
+
 @lru_cache(maxsize=8)
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
-    if not (folder / MANIFEST).exists():
+    if (folder / MANIFEST).exists():
+        rows = pl.read_parquet(folder / MANIFEST).to_dicts()
+        return {row["stimulus"]: row for row in rows}
+    try:
+        entries = read_entries(folder)
+    except PortrayalError:  # no series there: the question fails, and says so
         return {}
-    rows = pl.read_parquet(folder / MANIFEST, columns=["stimulus", "picture", "attribute", "value"])
-    return {row["stimulus"]: row for row in rows.iter_rows(named=True)}
+    return {
+        str(row["stimulus"]): {**row, "value": float(row["value"]) if row["value"] else None}
+        for row in entries
+    }
 
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:

@@ -8,11 +8,13 @@ largest is taken over many simulated studies at once, since a plan should not ta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.counterfactuals.calibration import Setting, present
+from portrayal.audits.counterfactuals.measures.axis import axes_of
 from portrayal.audits.counterfactuals.measures.rows import FEWEST
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
 from portrayal.report.words import listed, percent, plural
@@ -27,22 +29,32 @@ SLOPES = (0.1, 0.2, 0.4)
 RUNS = 2_000
 STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns of signs of each
 
+UNMADE = "the series are not made yet, so nothing was looked at: pictures whose face may not be changed will not be asked about"
+
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 such audits slopes of some sizes would be found."""
-    attributes, people = study.settings.attributes, stimuli["person"].n_unique()
+    attributes, people = list(study.settings.attributes), stimuli["person"].n_unique()
+    axes = [axis for axis in axes_of(stimuli) if axis.attribute in attributes]
+    unmade = [UNMADE] if study.settings.series is None and not _are_made(stimuli) else []
     if people < FEWEST:
-        return [f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
+        return [*unmade, f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
     systems = len(study.systems)
-    tests = systems * len(attributes) * LABELS
+    tests = systems * len(axes) * (LABELS + 1)  # and whether it refuses
     found = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
     return [
+        *unmade,
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
         f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
-        f"found in {listed(found)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each, corrected together)"
+        f"found in {listed(found)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each and their refusals, "
+        f"along {listed([axis.title for axis in axes])}, corrected together)",
     ]
+
+
+def _are_made(stimuli: pl.DataFrame) -> bool:
+    return bool(stimuli.height) and Path(stimuli["content"][0]).exists()
 
 
 def power(

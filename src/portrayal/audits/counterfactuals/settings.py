@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 
 
@@ -17,12 +18,16 @@ class CounterfactualsSettings(Settings):
     series: str | None = (
         None  # a folder of counterfactual pictures made elsewhere; nothing is manipulated then
     )
+    kind: Literal["face only", "whole"] | None = (
+        None  # of its series; face only when left out and both are there
+    )
     source: str = ""  # of that folder, where its table does not say
     license: str = ""
     consent: str = ""
     age: str = ""  # of everybody there, such as "30-39"; without one the age reader decides
     attributes: list[Literal["gender", "race"]] = ["gender", "race"]
-    poles: list[str] = ["White", "Black"]  # of race: -1 and 1; +2 lies beyond the second
+    # Of race: the groups at -1 and 1, or several such pairs. White and Black when left out; of a folder, all pairs it has.
+    poles: list[str] | list[list[str]] | None = None
     placebo: bool = True
     model: str | None = (
         None  # a folder with encoder.onnx and decoder.onnx; the model that ships when left out
@@ -36,3 +41,15 @@ class CounterfactualsSettings(Settings):
     shares: str | None = (
         None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
     )
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of poles of race, each with the negative end first."""
+        told: list[Any] = self.poles or [["White", "Black"]]
+        pairs = [told] if isinstance(told[0], str) else told
+        for pair in pairs:
+            if len(pair) != 2 or pair[0] == pair[1]:
+                raise PortrayalError(
+                    f"race needs two different poles; got {list(pair)}. Example: White, Black."
+                )
+        return [(low, high) for low, high in pairs]

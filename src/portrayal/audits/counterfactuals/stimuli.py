@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,25 +15,42 @@ from portrayal.runs.study import Study
 from portrayal.tables import read_csv
 from portrayal.vision.images import cache_folder
 
+if TYPE_CHECKING:
+    from portrayal.vision.faces.build import Recipe
+    from portrayal.vision.faces.folder import FolderSeries
+    from portrayal.vision.faces.model import Manipulator
+
 
 def make_stimuli(study: Study) -> pl.DataFrame:
     """Make the series, or take those of a folder."""
     settings: CounterfactualsSettings = study.settings
     if settings.series:
-        taken = given(study)[0]
+        taken = given(study).stimuli
         if taken.is_empty():
             raise PortrayalError(
                 f"everybody in {settings.series} is left out: nobody there is taken for an adult."
             )
-        return with_starts(taken, _starts_of_folder(study.folder / settings.series))
-    from portrayal.vision.faces.build import MANIFEST
+        return taken
+    from portrayal.vision.faces.build import read_built
 
-    made = pl.read_parquet(built(study) / MANIFEST)
+    made = read_built(built(study))
     if made.is_empty():
         raise PortrayalError(
             "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md."
         )
     return with_starts(made, starting_groups(study))
+
+
+def plan_stimuli(study: Study) -> pl.DataFrame:
+    """Return the stimuli as `make_stimuli` does, but make no series: those not made yet are counted as if nobody were left out."""
+    from portrayal.vision.faces.build import MANIFEST, build_name, planned_series
+
+    if study.settings.series:
+        return make_stimuli(study)
+    pictures, manipulator, recipe, folder = _ingredients(study)
+    if (folder / build_name(pictures, manipulator, recipe) / MANIFEST).exists():
+        return make_stimuli(study)
+    return with_starts(planned_series(pictures, recipe), starting_groups(study))
 
 
 def with_starts(stimuli: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
@@ -65,28 +84,29 @@ def starting_groups(study: Study) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(("picture", "attribute", START), pl.String), orient="row")
 
 
-def _starts_of_folder(folder: Path) -> pl.DataFrame:
-    """Return stimulus and start of a folder whose series.csv has a column `start`."""
-    kinds = dict.fromkeys(("stimulus", START), pl.String)
-    table = read_csv(folder / "series.csv") if (folder / "series.csv").is_file() else pl.DataFrame()
-    if START not in table.columns:
-        return pl.DataFrame(schema=kinds)
-    return pl.DataFrame([(Path(file).stem, start or None) for file, start in table.select("file", START).iter_rows()],
-                        schema=kinds, orient="row")  # fmt: skip
-
-
-def given(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the stimuli of the folder a study names, and who was left out of it."""
-    from portrayal.vision.faces.folder import read_folder
+def given(study: Study) -> FolderSeries:
+    """Return the series of the folder a study names, who was left out of it, and the checks it tells."""
+    from portrayal.vision.faces.folder import Chosen, read_folder
+    from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 
     settings: CounterfactualsSettings = study.settings
-    folder = study.folder / str(settings.series)
-    return read_folder(folder, settings.source, settings.license, settings.consent, settings.age)
+    folder = shipped_set() if settings.series == SHIPPED else study.folder / str(settings.series)
+    varied = [*settings.attributes, *(["placebo"] if settings.placebo else [])]
+    chosen = Chosen(settings.kind, varied, settings.pairs if settings.poles else None)
+    return read_folder(folder, settings.source, settings.license, settings.consent, settings.age, chosen)
 
 
 def built(study: Study) -> Path:
     """Return the folder of the study's series, making them where they are not there yet."""
-    from portrayal.vision.faces.build import Recipe, build
+    from portrayal.vision.faces.build import build
+
+    return build(*_ingredients(study), quiet=not sys.stderr.isatty())
+
+
+def _ingredients(study: Study) -> tuple[pl.DataFrame, Manipulator, Recipe, Path]:
+    """Return what a study's series are made of: pictures, model, recipe, and the folder they go to."""
+    from portrayal.vision.faces.attributes import two_poles
+    from portrayal.vision.faces.build import Recipe
     from portrayal.vision.faces.model import open_manipulator
     from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
 
@@ -95,14 +115,16 @@ def built(study: Study) -> Path:
         pictures = check_pictures(openpeople_pictures(tuple(settings.kinds)))
     else:
         pictures = read_pictures(study.folder / settings.pictures, study.picture_folders())
+    for pair in settings.pairs:
+        two_poles(pair)
     manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
     recipe = Recipe(
         tuple(settings.attributes),
-        tuple(settings.poles),
+        tuple(settings.pairs),
         settings.placebo,
         settings.size,
         settings.masked,
         study.seed,
     )
     folder = study.folder / settings.images if settings.images else cache_folder("counterfactuals")
-    return build(pictures, manipulator, recipe, folder.absolute())
+    return pictures, manipulator, recipe, folder.absolute()

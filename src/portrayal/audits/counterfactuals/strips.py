@@ -9,20 +9,39 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, with_poles
+from portrayal.audits.counterfactuals.measures.presence import START
 from portrayal.edges.sizes import check_pixels
+from portrayal.report.section import file_name
+
+PEOPLE = 6  # a cue
 
 
-def strip_pictures(stimuli: pl.DataFrame, people: int = 3) -> dict[str, bytes]:
-    """Return a PNG for each attribute, one generated person a row; whoever is real is never shown."""
-    generated = stimuli.filter(pl.col("consent") == "generated")
+def strip_pictures(stimuli: pl.DataFrame, people: int = PEOPLE) -> dict[str, bytes]:
+    """Return a PNG for each axis, one generated person a row; whoever is real is never shown."""
+    generated = with_poles(stimuli).filter(pl.col("consent") == "generated")
     found = {}
-    for attribute in generated["attribute"].unique(maintain_order=True):
-        mine = generated.filter(pl.col("attribute") == attribute)
-        one_each = mine.unique("person", keep="first", maintain_order=True)["picture"].head(people)
+    for axis in axes_of(generated):
+        mine = generated.filter(axis.where())
+        one_each = spread(mine).unique("person", keep="first", maintain_order=True)["picture"].head(people)
         rows = [_row_of(mine.filter(pl.col("picture") == picture)) for picture in one_each]
         if png := strip_png([row for row in rows if row]):
-            found[f"strip_{attribute}"] = png
+            found[strip_name(axis)] = png
     return found
+
+
+def strip_name(axis: Axis) -> str:
+    """Return the name of an axis' strips in a run."""
+    return file_name("strip", *axis.names)
+
+
+def spread(stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Put people of different starting groups in turn, so that six show more than the first group."""
+    if START not in stimuli.columns:
+        return stimuli
+    people = stimuli.unique("person", keep="first", maintain_order=True).select("person", START)
+    turn = people.with_columns(turn=pl.int_range(pl.len()).over(START)).select("person", "turn")
+    return stimuli.join(turn, on="person", maintain_order="left").sort("turn", maintain_order=True)
 
 
 def _row_of(series: pl.DataFrame) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.counterfactuals.checks import VERDICTS
+from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, POLES, Axis, axes_of, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE
 from portrayal.audits.counterfactuals.measures.world import (
@@ -32,6 +34,7 @@ OF_SEARCH = {
     "counted": "occupations",
 }
 FLIPS = ("value", "low", "high", "n", "counted")
+ALWAYS = ("flips", "absent", "left_out")  # shown empty too: that nobody is there says something
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
     "system",
@@ -54,15 +57,15 @@ def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
     return labels.with_columns((~pl.col("plain") | pl.lit(plain_too)).alias("shown"))
 
 
-def steepest(labels: pl.DataFrame, attribute: str, sign: int) -> pl.DataFrame:
+def steepest(labels: pl.DataFrame, axis: Axis, sign: int) -> pl.DataFrame:
     """Return the labels of one direction, by system and steepness, as in Tables 1, 2, 5 and 6.
 
     Those that pass the paper's filters come with `passes_paper`; the others stay, so that nothing is hidden by a
     threshold.
     """
-    chosen = labels.filter(
-        (pl.col("attribute") == attribute) & pl.col("shown") & (pl.col("slope") * sign > 0)
-    ).sort(["system", pl.col("slope").abs()], descending=[False, True])
+    chosen = labels.filter(axis.where() & pl.col("shown") & (pl.col("slope") * sign > 0)).sort(
+        ["system", pl.col("slope").abs()], descending=[False, True]
+    )
     return chosen.select(*SHOWN)
 
 
@@ -75,8 +78,14 @@ def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list
         "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
         measured.tables["left_out"],
     )
-    tables = [_flips(measured.results), _absent(labels), left_out, _search_gaps()]
-    return [*_checks(measured), *_ends(labels, settings.poles), *tables]
+    tables = [
+        _by_start(measured.results, labels),
+        _flips(measured.results),
+        _refusals(measured.results),
+        _absent(labels),
+    ]
+    shown = [table for table in [*tables, left_out] if table.table.height or table.name in ALWAYS]
+    return [*_checks(measured), *_ends(labels), *shown, _search_gaps()]
 
 
 def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
@@ -89,43 +98,91 @@ def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
 
 
 def _checks(measured: Measured) -> list[ReportTable]:
+    """Return the checks, each passed or missed."""
     if "checks" not in measured.tables:
         return []
-    text = "Read by networks that had no part in making the faces. A failed check is a warning at the top."
-    return [ReportTable("checks", "Manipulation checks", text, measured.tables["checks"])]
+    text = "Read by networks that had no part in making the faces. A check that was missed is a warning at the top."
+    verdict = pl.col("passed").replace_strict(VERDICTS, return_dtype=pl.String, default=VERDICTS[None])
+    table = with_poles(measured.tables["checks"]).with_columns(verdict.alias("verdict"))
+    poles = POLES if table[POLES[0]].null_count() < table.height else ()
+    shown = table.select(
+        "check", "attribute", *poles, "value", "low", "high", "unit", "needs", "verdict", "n", "note"
+    )
+    return [ReportTable("checks", "Manipulation checks", text, shown)]
 
 
-def _ends(labels: pl.DataFrame, poles: Sequence[str]) -> list[ReportTable]:
-    """Return, for each attribute measured, the steepest labels of either end, named as the study names it."""
+def _ends(labels: pl.DataFrame) -> list[ReportTable]:
+    """Return, for each axis measured, the steepest labels of either end."""
     return [
-        _end(labels, attribute, sign, name)
-        for attribute, names in (("gender", GENDERS), ("race", poles))
-        for sign, name in zip((-1, 1), names, strict=True)
-        if (labels["attribute"] == attribute).any()
+        _end(labels, axis, sign, name)
+        for axis in axes_of(labels)
+        for sign, name in zip((-1, 1), GENDERS if axis.attribute == "gender" else axis.poles, strict=False)
     ]
 
 
-def _end(labels: pl.DataFrame, attribute: str, sign: int, name: str) -> ReportTable:
-    whose = f"{name} faces" if attribute == "gender" else f"faces moved towards the pole {name!r}"
-    kept, cut = first_of_each(steepest(labels, attribute, sign), "system")
+def _end(labels: pl.DataFrame, axis: Axis, sign: int, name: str) -> ReportTable:
+    whose = (
+        f"{name} faces"
+        if axis.attribute == "gender"
+        else f"faces moved {axis.title}, towards the pole {name!r}"
+    )
+    kept, cut = first_of_each(steepest(labels, axis, sign), "system")
     title = f"Labels that come with {whose}"
-    return ReportTable(file_name(f"{attribute}_{name}"), title, _words(attribute, whose) + cut, kept)
+    return ReportTable(
+        file_name("_".join((*axis.names, name))), title, _words(axis.attribute, whose) + cut, kept
+    )
+
+
+def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
+    """Return the slopes of those who start in each group, beside that of everybody."""
+    keys = ["system", *KEY, "label"]
+    pooled = results.filter(pl.col("measure") == "slope").select(*keys, everybody="value")
+    plain = labels.filter(~pl.col("shown"))["label"].unique().to_list()
+    rows = results.filter(pl.col("measure") == "slope_by_start", ~pl.col("label").is_in(plain))
+    table = rows.join(pooled, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    text = (
+        "The slope among those who start in each group, and of everybody. Edits may be larger the further a face is from where it "
+        "started: a system that sees only editing has slopes of opposite sign in two groups."
+    )
+    shown = table.select(
+        *_told(table, keys), pl.col("group").alias("start"), "value", "low", "high", "n", "everybody"
+    )
+    kept, cut = first_of_each(shown, "system", "attribute")
+    return ReportTable("by_start", "Slopes by starting group", text + cut, kept)
 
 
 def _flips(results: pl.DataFrame) -> ReportTable:
-    """Return how many get another label somewhere, along each attribute and, beside it, along a random direction."""
+    """Return how many get another label somewhere, along each axis and, beside it, along a random direction."""
     text = (
-        "Share of people who get another label at one step than at another. A system that answers at random changes too, and "
-        "the longer a series the more often: compare with the placebo, a random direction. None of it is tested."
+        "Share of people who get another label at one step than at another, and the same along the placebo, a random direction. A "
+        "system that answers at random changes too, and the longer a series the more often. None of it is tested."
     )
     rows = results.filter(pl.col("measure") == "any_flip")
-    return ReportTable(
-        "flips", "Answers that change along a series", text, rows.select("system", "attribute", *FLIPS)
+    placebo = rows.filter(pl.col("attribute") == PLACEBO).unique("system", keep="first", maintain_order=True)
+    beside = placebo.select("system", **{f"placebo_{name}": name for name in ("value", "low", "high")})
+    table = rows.filter(pl.col("attribute") != PLACEBO).join(
+        beside, on="system", how="left", maintain_order="left"
     )
+    shown = table.select(*_told(table, ["system", *KEY]), *FLIPS, *beside.columns[1:])
+    return ReportTable("flips", "Answers that change along a series", text, shown)
+
+
+def _refusals(results: pl.DataFrame) -> ReportTable:
+    """Return the share refused at each value."""
+    rows = results.filter(pl.col("measure") == "refused")
+    table = rows.select(*_told(rows, ["system", *KEY]), "step", *FLIPS)
+    text = "Share of people refused at each value of the cue; its slope is among the findings."
+    return ReportTable("refused", "Refusals along a series", text, table)
+
+
+def _told(table: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns without the poles where no row has any."""
+    return [name for name in columns if name not in POLES or table[name].null_count() < table.height]
 
 
 def _absent(labels: pl.DataFrame) -> ReportTable:
-    table = labels.filter(pl.col("at_centre") == 0).select("system", "attribute", "label", "p", "n")
+    absent = labels.filter(pl.col("at_centre") == 0)
+    table = absent.select(*_told(absent, ["system", *KEY, "label"]), "p", "n")
     text = "They have no normalised slope; their raw rates are in the results."
     kept, cut = first_of_each(table, "system", "attribute")
     return ReportTable("absent", "Labels absent at the centre", text + cut, kept)
@@ -137,32 +194,29 @@ def _search_gaps() -> ReportTable:
     return ReportTable("search_gaps", "Search results against the workforce", text, table)
 
 
-def world_rows(
-    labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame, poles: Sequence[str] = ()
-) -> Iterator[dict[str, Any]]:
+def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield how slopes go with search shares, and how search goes with the workforce."""
-    yield from _slope_share_rows(labels, "gender", shares, "masculine shares in image search")
-    whose = (
-        "shares of people read as White"
-        if list(poles[1:]) == ["White"]
-        else "shares of people not read as White"
-    )
-    about_race = f"{whose} in image search (Table 4)"
-    yield from _slope_share_rows(labels, "race", race_shares(poles), about_race)
+    for axis in axes_of(labels):
+        if axis.attribute == "gender":
+            yield from _slope_share_rows(labels, axis, shares, "masculine shares in image search")
+        elif axis.attribute == "race":
+            whose = "read as White" if axis.pole_high == "White" else "not read as White"
+            about = f"shares of people {whose} in image search (Table 4)"
+            yield from _slope_share_rows(labels, axis, race_shares(axis.poles), about)
     related = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
     yield related.row("search_labour_correlation", **OF_SEARCH)
     yield from _line_rows(search)
 
 
 def _slope_share_rows(
-    labels: pl.DataFrame, attribute: str, shares: pl.DataFrame, versus: str
+    labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str
 ) -> Iterator[dict[str, Any]]:
     """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
-    slopes = labels.filter((pl.col("attribute") == attribute) & pl.col("slope").is_not_null())
+    slopes = labels.filter(axis.where() & pl.col("slope").is_not_null())
     for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
         related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
         if np.isfinite(related.value):
-            about = {"system": system, "attribute": attribute, "group": "slopes of labels", "versus": versus}
+            about = {"system": system, **axis._asdict(), "group": "slopes of labels", "versus": versus}
             yield related.row("slope_share_correlation", **about, counted="occupations")
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.progress import track
 from portrayal.errors import PortrayalError
-from portrayal.record.progress import track
 from portrayal.systems.rankers.base import run_of
 from portrayal.systems.rankers.system import open_system
 from portrayal.systems.settings import SystemSettings

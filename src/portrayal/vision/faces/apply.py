@@ -66,9 +66,8 @@ def make_face_series(
     """
     for attribute in attributes:
         steps(attribute)  # refuses what cannot be varied
-    if "race" in attributes:
-        two_poles(poles)
-    recipe = Recipe(tuple(attributes), tuple(poles), placebo=False, size=size)
+    first, second = two_poles(poles) if "race" in attributes else ("", "")
+    recipe = Recipe(tuple(attributes), ((first, second),), placebo=False, size=size)
     pictures = read_pictures(Path(table))
     adopt(Path(out).absolute(), "pictures")
     claim(Path(out).absolute(), "pictures")

@@ -1,7 +1,7 @@
 """From pictures to stimuli: every series written as PNG into a folder, with a manifest, the checks and what was left out.
 
-What is there already is used again, so that a second run of a study makes nothing anew. The folder may show the people
-of the pictures it was given; it stays where the user put it and is never packed or reported.
+What is there already is used again, so that a second run of a study makes nothing anew, and a run that was broken off goes on.
+The folder may show the people of the pictures it was given; it stays where the user put it and is never packed or reported.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.edges.folders import claim
-from portrayal.edges.patience import told
+from portrayal.edges.progress import track
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
-from portrayal.edges.writing import fresh
+from portrayal.edges.writing import fresh, write_text
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.checks import Readings, checks_table, read_series
@@ -28,11 +29,12 @@ from portrayal.vision.faces.series import Series, make_series
 from portrayal.vision.faces.sources import labelled_young
 from portrayal.vision.faces.suitability import inspect_face
 
-RECIPES = 4  # raised when pictures or checks are made otherwise, so that older folders are not used again
+RECIPES = 5  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
 MAKING = "making series of faces, once, to be kept"
 YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
 UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
+TYPES = {"pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64}
 LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
 
 
@@ -41,15 +43,28 @@ class Recipe:
     """What is made of each picture."""
 
     attributes: tuple[str, ...] = ("gender", "race")
-    poles: tuple[str, ...] = ("White", "Black")
+    pairs: tuple[tuple[str, str], ...] = (("White", "Black"),)  # the poles of race
     placebo: bool = True
     size: int = 320  # pixels of the longer side
     masked: bool = True
     seed: int = 0
 
+    def axes(self) -> list[tuple[str, ...]]:
+        """Return what is varied: each attribute, race with its poles once a pair, and the placebo."""
+        axes = [
+            (attribute, *pair)
+            for attribute in self.attributes
+            for pair in (self.pairs if attribute == "race" else [()])
+        ]
+        return [*axes, ("placebo",)] if self.placebo else list(axes)
 
-def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, folder: Path) -> Path:
+
+def build(
+    pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, folder: Path, quiet: bool = False
+) -> Path:
     """Make the series of all pictures, or find them made; returns their folder.
+
+    A picture whose series are done is noted in the folder, so that a build that was broken off goes on where it was.
 
     Parameters
     ----------
@@ -61,25 +76,83 @@ def build(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, fold
         Attributes, poles, size.
     folder
         Where to put them; a subfolder is named after everything that went in.
+    quiet
+        Without a bar on standard error.
 
     Raises
     ------
     PortrayalError
         When a file is not there.
     """
-    inside = folder / _digest(pictures, manipulator, recipe)
+    inside = folder / build_name(pictures, manipulator, recipe)
     if (inside / MANIFEST).exists():
         return inside
     claim(inside, "pictures")
-    rows: list[dict[str, Any]] = []
-    readings: list[Readings] = []
-    left_out: list[dict[str, Any]] = []
-    for entry in told(pictures.iter_rows(named=True), MAKING, pictures.height):
-        for made in _make(entry, manipulator, recipe, left_out):
-            rows += _write(made, entry, inside)
-            readings.append(read_series(made, person=entry["person"]))
+    entries = list(pictures.iter_rows(named=True))
+    shown = track(entries, MAKING, quiet=quiet)
+    parts = [_part(entry, manipulator, recipe, inside) for entry in shown]
+    rows = [row for part in parts for row in part["rows"]]
+    left_out = [row for part in parts for row in part["left_out"]]
+    readings = [_readings(told) for part in parts for told in part["readings"]]
     _save(inside, rows, readings, left_out, manipulator)
+    for entry in entries:
+        _done(inside, entry).unlink(missing_ok=True)
     return inside
+
+
+def read_built(folder: Path) -> pl.DataFrame:
+    """Return the stimuli of a folder of made series; their files lie in it, wherever it was moved."""
+    made = pl.read_parquet(folder / MANIFEST)
+    if made.is_empty():
+        return made
+    return made.with_columns(pl.lit(f"{folder}/").add(pl.col("content")).alias("content"))
+
+
+def planned_series(pictures: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
+    """Return the stimuli that `build` would make if nobody were left out; their files are not there, and nothing is looked at."""
+    rows = [
+        _stimulus(
+            entry,
+            axis,
+            value,
+            hashlib.sha256(json.dumps([entry["picture"], axis, value]).encode()).hexdigest(),
+        )
+        for entry in pictures.iter_rows(named=True)
+        for axis in recipe.axes()
+        for value in (*steps("gender" if axis[0] == "placebo" else axis[0]).tolist(), None)
+    ]
+    return pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None)
+
+
+def _part(entry: dict[str, Any], manipulator: Manipulator, recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """Make the series of one picture, or take what an earlier try noted of them."""
+    noted = _done(folder, entry)
+    if noted.is_file():
+        return dict(json.loads(noted.read_text(encoding="utf-8")))
+    part: dict[str, list[dict[str, Any]]] = {"rows": [], "left_out": [], "readings": []}
+    for made in _make(entry, manipulator, recipe, part["left_out"]):
+        part["rows"] += _write(made, entry, folder)
+        part["readings"].append(_plain(read_series(made, person=entry["person"])))
+    write_text(noted, json.dumps(part))
+    return part
+
+
+def _done(folder: Path, entry: dict[str, Any]) -> Path:
+    """Return the note that says a picture's series are made, named after all that is said of it but where it lies."""
+    told = json.dumps({name: said for name, said in entry.items() if name != "file"}, sort_keys=True)
+    return folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.done.json"
+
+
+def _plain(readings: Readings) -> dict[str, Any]:
+    """Return readings as plain data."""
+    told = asdict(readings)
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in told.items()}
+
+
+def _readings(told: dict[str, Any]) -> Readings:
+    arrays = {name: np.array(told[name]) for name in ("female", "age", "lightness")}
+    vectors = None if told["embeddings"] is None else np.array(told["embeddings"])
+    return Readings(**{**told, **arrays, "embeddings": vectors, "poles": tuple(told["poles"])})
 
 
 def open_shrunk(path: Path, size: int) -> Any:
@@ -120,8 +193,7 @@ def _make(
         left_out.append({"picture": entry["picture"], "reason": note, "left_out": bool(seen.reason)})
     if seen.reason:
         return
-    for attribute in (*recipe.attributes, *(["placebo"] if recipe.placebo else [])):
-        poles: Sequence[str] = recipe.poles if attribute == "race" else ()
+    for attribute, *poles in recipe.axes():
         yield make_series(
             picture, seen, manipulator, attribute, poles=poles, masked=recipe.masked, seed=recipe.seed
         )
@@ -129,18 +201,26 @@ def _make(
 
 def _write(made: Series, entry: dict[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
     """Write the steps and the unedited photograph; yields their stimuli."""
-    kept = {name: entry[name] for name in ("source", "license", "consent", "picture", "person")}
-    stem = "".join(letter if letter.isalnum() else "-" for letter in entry["picture"])
     steps_and_pictures = [*zip(made.values.tolist(), made.pictures, strict=True), (None, made.original)]
     for value, picture in steps_and_pictures:
-        name = f"{stem}_{made.attribute}_{'unedited' if value is None else format(value, '+.2f')}"
-        path = folder / f"{name}.png"
+        row = _stimulus(entry, (made.attribute, *made.poles), value, "")
+        path = folder / row["content"]
         picture.save(fresh(path), compress_level=3)
-        yield {
-            "stimulus": name, "kind": "image", "content": str(path),
-            "hash": hashlib.sha256(path.read_bytes()).hexdigest(), **kept, "attribute": made.attribute,
-            "condition": "unedited" if value is None else "edited", "value": value,
-        }  # fmt: skip
+        yield {**row, "hash": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def _stimulus(entry: dict[str, Any], axis: Sequence[str], value: float | None, digest: str) -> dict[str, Any]:
+    """Return the stimulus of one step; its content is the name of its file."""
+    kept = {name: entry[name] for name in ("source", "license", "consent", "picture", "person")}
+    stem = "".join(letter if letter.isalnum() else "-" for letter in entry["picture"])
+    name = "_".join(
+        (stem, "-".join(axis).replace(" ", "-"), "unedited" if value is None else f"{value:+.2f}")
+    )
+    low, high = axis[1:] or (None, None)
+    return {
+        "stimulus": name, "kind": "image", "content": f"{name}.png", "hash": digest, **kept, "attribute": axis[0],
+        "pole_low": low, "pole_high": high, "condition": "unedited" if value is None else "edited", "value": value,
+    }  # fmt: skip
 
 
 def _save(
@@ -153,12 +233,17 @@ def _save(
     """Write the tables, the manifest last: its presence says that everything is there."""
     pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(fresh(folder / LEFT_OUT))
     checks_table(readings, manipulator.about).write_parquet(fresh(folder / CHECKS))
-    pl.DataFrame(rows, infer_schema_length=None).write_parquet(fresh(folder / MANIFEST))
+    pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None).write_parquet(
+        fresh(folder / MANIFEST)
+    )
 
 
-def _digest(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:
-    """Name a build after all that goes in: every word about each picture, its content, the model and the recipe."""
-    files = [[row, _content(row)] for row in pictures.iter_rows(named=True)]
+def build_name(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:
+    """Name a build after all that goes in: every word about each picture and its content, wherever it lies, model and recipe."""
+    files = [
+        [{name: told for name, told in row.items() if name != "file"}, _content(row)]
+        for row in pictures.iter_rows(named=True)
+    ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
     text = json.dumps([files, manipulator.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

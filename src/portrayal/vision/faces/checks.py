@@ -17,16 +17,14 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.tables import finite
 from portrayal.vision.faces.identity import can_embed, embed
+from portrayal.vision.faces.manifest import CHECKS
 from portrayal.vision.faces.mask import TO_LUMA_CHROMA
 from portrayal.vision.faces.reader import chips, read_age, read_gender
 from portrayal.vision.faces.series import Series
 
 NOT_DONE = "not done"  # how the note of a check begins that could not be done
 SLACK = 0.01  # a reading may move back by this much and still count as monotone
-COLUMNS = {
-    "check": pl.String, "attribute": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "n": pl.Int64, "unit": pl.String, "needs": pl.String, "passed": pl.Boolean, "note": pl.String,
-}  # fmt: skip
+COLUMNS = CHECKS
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class Readings:
     outside: int  # largest difference outside the region
     embeddings: np.ndarray | None  # original first, then the two ends
     person: str = ""  # who is shown; empty where every series shows somebody else
+    poles: tuple[str, ...] = ()  # of race
 
 
 def read_series(series: Series, identity: bool = True, person: str = "") -> Readings:
@@ -53,16 +52,17 @@ def read_series(series: Series, identity: bool = True, person: str = "") -> Read
     light = np.array([(made[series.region] @ TO_LUMA_CHROMA[:, 0]).mean() for made in stack])
     ends = [series.original.convert("RGB"), series.pictures[0], series.pictures[-1]]
     vectors = embed(ends, landmarks) if identity and can_embed() else None
-    return Readings(series.attribute, female, age, light, outside, vectors, person)
+    return Readings(series.attribute, female, age, light, outside, vectors, person, series.poles)
 
 
 def checks_table(readings: Sequence[Readings], model: dict[str, Any] | None = None) -> pl.DataFrame:
     """Return the checks of all series, attribute by attribute, and the model's own probe of its latent code."""
     rows: list[dict[str, Any]] = []
-    for attribute in sorted({each.attribute for each in readings}):
-        mine = [each for each in readings if each.attribute == attribute]
-        rows += [*_perceived(attribute, mine), *_stays_fixed(attribute, mine), _background(attribute, mine)]
-        rows.append(_identity(attribute, mine))
+    for attribute, *poles in sorted({(each.attribute, *each.poles) for each in readings}):
+        mine = [each for each in readings if (each.attribute, *each.poles) == (attribute, *poles)]
+        found = [*_perceived(attribute, mine), *_stays_fixed(attribute, mine), _background(attribute, mine),
+                 _identity(attribute, mine)]  # fmt: skip
+        rows += [{**row, **dict(zip(("pole_low", "pole_high"), poles, strict=False))} for row in found]
     rows += _race_checks_of_model(model or {}) if any(each.attribute == "race" for each in readings) else []
     rows.append(_probe(model or {}))
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)

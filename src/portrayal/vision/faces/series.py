@@ -44,6 +44,7 @@ class Series:
     original: Any
     face: Inspection
     region: np.ndarray  # where the picture may have changed
+    poles: tuple[str, ...] = ()  # of race: the groups at -1 and 1
 
     @property
     def landmarks(self) -> np.ndarray:
@@ -113,7 +114,10 @@ def make_series(
     mask = skin_mask(aligned) if masked else oval()
     similarity = fit_similarity(seen.face.landmarks)
     pictures = [paste(picture, edit, mask, similarity) for edit in edits]
-    return Series(attribute, wanted, pictures, picture, seen, _region(picture, mask, similarity))
+    region = _region(picture, mask, similarity)
+    return Series(
+        attribute, wanted, pictures, picture, seen, region, tuple(poles) if attribute == "race" else ()
+    )
 
 
 def _edits(

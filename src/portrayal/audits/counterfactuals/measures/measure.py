@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
+from portrayal.audits.counterfactuals.measures.refusals import refusal_scores
 from portrayal.audits.counterfactuals.measures.rows import (
     FACETS,
     FAMILY,
-    PLACEBO,
     BlockSlopes,
     Row,
     block_rows,
@@ -26,8 +27,10 @@ from portrayal.stats.decision import FOUND, NOT_MEASURABLE, decide
 from portrayal.stats.intervals import ratio_interval
 from portrayal.tables import check_responses, results
 
-KEYS = ["system", "attribute", "label"]
+KEYS = ["system", *KEY, "label"]
+REFUSAL = "refusal_slope"
 FOLLOWED = "its labels follow a random direction of the face too (the placebo)"
+REFUSED_TOO = "it refuses along a random direction of the face too (the placebo)"
 
 
 def measure_counterfactuals(
@@ -35,7 +38,7 @@ def measure_counterfactuals(
     responses: Any,
     repeats: int = 1,
     plain_too: bool = False,
-    failed: Mapping[str, str] | None = None,
+    failed: Mapping[Axis, str] | None = None,
     seed: int = 0,
 ) -> Measured:
     """Measure how labels follow the manipulated cue.
@@ -51,7 +54,7 @@ def measure_counterfactuals(
     plain_too
         Keep labels such as Face and Red color in the family of tests.
     failed
-        Attributes of which a manipulation check failed, each with the reason: nothing is found along them.
+        Axes of which a manipulation check failed, each with the reason: nothing is found along them.
     seed
         Of sign flips.
 
@@ -64,7 +67,10 @@ def measure_counterfactuals(
     rows = [row for each in found for row in block_rows(each, plain_too)]
     differences = _differences(rows, found)
     placebo = _placebo(rows, differences, plain_too, seed)
-    moved = set(placebo.filter(pl.col("decision") == FOUND)["system"])
+    followed = placebo.filter(pl.col("decision") == FOUND)
+    moved = {
+        (system, measure == REFUSAL) for system, measure in followed.select("system", "measure").iter_rows()
+    }
     for row in rows:
         row |= _unmeasurable(row, failed or {}, moved)
     tables = {"labels": _labels_table(found), "rates": _rates_table(found)}
@@ -79,7 +85,8 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
     ----------
     stimuli
         One row for each step of each series: `stimulus`, `picture` (the source image), `person`, `attribute`, `condition`
-        ('edited' or 'unedited') and `value`, the cue's strength, evenly spaced around 0.
+        ('edited' or 'unedited') and `value`, the cue's strength, evenly spaced around 0; `pole_low` and `pole_high`, the
+        groups at the two ends, where race is varied between several pairs.
     responses
         A tagger's answers: `system`, `stimulus`, `repeat`, `status`, `tag`, `confidence`, one row a tag.
     seed
@@ -91,8 +98,9 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
     Returns
     -------
     polars.DataFrame
-        One row for each system, attribute and label: `slope` (of the label's share, over its share at the centre, on the
-        value), `low`, `high`, `slope_per_step`, `p` (series read backwards, person by person), `p_adjusted`, `decision`,
+        One row for each system, attribute, pair of poles (`pole_low`, `pole_high`) and label: `slope` (of the label's share,
+        over its share at the centre, on the value), `low`, `high`, `slope_per_step`, `p` (series read backwards, person by
+        person), `p_adjusted`, `decision`,
         `p_paper` and `passes_paper` (least squares, as published), `at_centre`, `n` (people), `plain` and `occupation`.
 
     Examples
@@ -121,22 +129,26 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
 def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
     """Return the labels with the corrected p and the decision of their rows in decided results."""
     judged = decided.filter(pl.col("measure").is_in(FAMILY)).select(*KEYS, "p_adjusted", "decision")
-    joined = labels.join(judged, on=KEYS, how="left", maintain_order="left")
+    joined = labels.join(judged, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
     after = labels.get_column_index("p") + 1
     return joined.select(*labels.columns[:after], "p_adjusted", "decision", *labels.columns[after:])
 
 
 def _differences(rows: Sequence[Row], found: Sequence[BlockSlopes]) -> pl.DataFrame:
     """Return each person's score beside the number of the row that tests it; all rows are flipped together."""
-    scores = {
-        (each.block.system, each.block.attribute, label): (each.people, each.scores[:, place])
+    scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {
+        (each.block.system, *each.block.axis, label): (each.people, each.scores[:, place])
         for each in found
         for place, label in enumerate(each.block.labels)
     }
+    scores |= {
+        (each.block.system, *each.block.axis, None): refusal_scores(each.block, each.repeats)
+        for each in found
+    }
     tested = [
-        (number, *scores[row["system"], row["attribute"], row["label"]])
+        (number, *scores[tuple(row.get(name) for name in KEYS)])
         for number, row in enumerate(rows)
-        if row["measure"] in FAMILY and row.get("label")
+        if row["measure"] in FAMILY and (row.get("label") or row["measure"] == REFUSAL)
     ]
     columns = {
         "row": [number for number, people, _ in tested for _ in people],
@@ -163,11 +175,14 @@ def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, se
     return decide(table, FAMILY, "holm", mine, seed=seed)
 
 
-def _unmeasurable(row: Row, failed: Mapping[str, str], moved: Collection[str]) -> Row:
-    """Return the decision of a row along an attribute whose check failed, or of a system that follows the placebo."""
+def _unmeasurable(row: Row, failed: Mapping[Axis, str], moved: Collection[tuple[str, bool]]) -> Row:
+    """Return the decision of a row along an axis whose check failed, or of a system that follows the placebo."""
     if row["measure"] not in FAMILY or row["attribute"] == PLACEBO:
         return {}
-    reason = failed.get(row["attribute"]) or (FOLLOWED if row["system"] in moved else "")
+    refusal = row["measure"] == REFUSAL
+    followed = (REFUSED_TOO if refusal else FOLLOWED) if (row["system"], refusal) in moved else ""
+    axis = Axis(*(row[name] for name in KEY))
+    reason = failed.get(axis) or failed.get(Axis(axis.attribute)) or followed
     return {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
 
 
@@ -179,12 +194,12 @@ def _labels_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
 
 # Named with their types: a system that answers nothing has no labels to tell the types by.
 LABELS = {
-    "system": pl.String, "attribute": pl.String, "label": pl.String, "slope": pl.Float64, "low": pl.Float64,
+    **dict.fromkeys(KEYS, pl.String), "slope": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "slope_per_step": pl.Float64, "p": pl.Float64, "p_paper": pl.Float64,
     "passes_paper": pl.Boolean, "at_centre": pl.Int64, "n": pl.Int64, "plain": pl.Boolean, "occupation": pl.String,
 }  # fmt: skip
 RATES = {
-    "system": pl.String, "attribute": pl.String, "label": pl.String, "value": pl.Float64, "share": pl.Float64,
+    **dict.fromkeys(KEYS, pl.String), "value": pl.Float64, "share": pl.Float64,
     "normalised": pl.Float64, "low": pl.Float64, "high": pl.Float64,
 }  # fmt: skip
 
@@ -194,7 +209,7 @@ def _label_columns(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
     for place, label in enumerate(found.block.labels):
         slope = float(slopes.slope[place])
         yield (
-            found.block.system, found.block.attribute, label, slope, slopes.low[place], slopes.high[place],
+            found.block.system, *found.block.axis, label, slope, slopes.low[place], slopes.high[place],
             slope * found.spacing, found.p[place], slopes.p_paper[place], found.passes(place),
             int(slopes.at_centre[place]), len(found.people), is_plain(label), occupation_group(label),
         )  # fmt: skip
@@ -222,7 +237,7 @@ def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
         for place, label in enumerate(block.labels):
             yield (
                 block.system,
-                block.attribute,
+                *block.axis,
                 label,
                 value,
                 shares[step, place],
@@ -242,15 +257,21 @@ def _placebo_rows(placebo: pl.DataFrame) -> list[Row]:
 
 
 def _followed(placebo: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, list[str]]]:
-    for (system,), mine in placebo.group_by("system", maintain_order=True):
+    of_labels = placebo.filter(pl.col("measure") != REFUSAL)
+    for (system,), mine in of_labels.group_by("system", maintain_order=True):
         yield str(system), mine, mine.filter(pl.col("decision") == FOUND)["label"].to_list()
 
 
 def _warnings(placebo: pl.DataFrame) -> list[str]:
-    """Warn where labels follow a random direction as they would a cue."""
+    """Warn where labels, or refusals, follow a random direction as they would a cue."""
+    refused = placebo.filter(pl.col("measure") == REFUSAL, pl.col("decision") == FOUND)["system"]
     return [
         f"Manipulation check failed: along a random direction (placebo) {plural(len(labels), 'label')} of {system} "
         f"({listed(labels)}) were found to move. Nothing is said of this system's slopes."
         for system, _, labels in _followed(placebo)
         if labels
+    ] + [
+        f"Manipulation check failed: {system} refuses along a random direction (placebo) too. Nothing is said of its refusals "
+        f"along a cue."
+        for system in refused
     ]

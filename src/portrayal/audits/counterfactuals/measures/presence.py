@@ -1,4 +1,4 @@
-"""Answers laid out as source image x step x label, one block per system, attribute and condition."""
+"""Answers laid out as source image x step x label, one block per system and axis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.axis import POLES, Axis, axes_of, with_poles
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, check, check_responses
 
@@ -22,16 +23,18 @@ FACTORS = {
     "condition": pl.String,  # edited, or unedited
     "value": pl.Float64,
 }
-# Further, where it is known: the group of that attribute the person is of in the unedited photograph.
+# Further, where it is known: the poles of race (`axis.POLES`), and the group of that attribute the person is of in the
+# unedited photograph.
 START = "start"
+REFUSED = ("refused", "filtered")
 
 
 @dataclass(frozen=True)
 class Block:
-    """All answers of one system about one attribute. Only source images with every step answered are in it."""
+    """All answers of one system along one axis. Only source images with every step answered are in it."""
 
     system: str
-    attribute: str
+    axis: Axis
     values: np.ndarray  # steps, rising
     pictures: list[str]
     people: list[str]  # of each source image
@@ -45,6 +48,11 @@ class Block:
     n_missing: int  # people without a single source image whose every step has a usable answer
     lost: int  # source images left out because a step has no usable answer
     empty: int  # answers without any label: every label is absent in them; counted beside
+    refused: (
+        np.ndarray
+    )  # source x step: share of repeats that were refused; of all source images asked at every step
+    refused_people: list[str]  # of each of those source images
+    asked_people: int  # everybody who has a series
 
     @property
     def centre(self) -> int:
@@ -53,7 +61,7 @@ class Block:
 
 
 def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
-    """Yield one block per system and attribute, in the order of their names.
+    """Yield one block per system and axis, in the order of their names.
 
     Raises
     ------
@@ -66,8 +74,8 @@ def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
     answers = check_responses(responses, "tagger", hint)
     for system in sorted(answers["system"].unique()):
         mine = answers.filter(pl.col("system") == system).drop("system")
-        for attribute in sorted(factors["attribute"].unique()):
-            yield _block(system, attribute, factors.filter(pl.col("attribute") == attribute), mine)
+        for axis in axes_of(factors):
+            yield _block(system, axis, factors.filter(axis.where()), mine)
 
 
 def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
@@ -78,12 +86,12 @@ def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
             f"stimulus {nobody['stimulus'][0]!r} has no `person`. Name who is shown: people are what is counted."
         )
     start = pl.col(START) if START in stimuli.columns else pl.lit(None)
-    return stimuli.select(*FACTORS, start.cast(pl.String).alias(START))
+    return with_poles(stimuli).select(*FACTORS, *POLES, start.cast(pl.String).alias(START))
 
 
-def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
+def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
     edited = factors.filter(pl.col("condition") == "edited")
-    values = _steps(edited, attribute)
+    values = _steps(edited, axis.title)
     asked = answers.join(factors, on="stimulus", how="inner")
     whole = _whole_series(edited, asked, len(values))
     kept = edited.filter(pl.col("picture").is_in(whole))
@@ -93,14 +101,36 @@ def _block(system: str, attribute: str, factors: pl.DataFrame, answers: pl.DataF
     plain = _fill(
         asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
     )
+    refused, refused_people = _refusals(edited, asked, values)
     return Block(
-        system, attribute, values, pictures["picture"].to_list(), pictures["person"].to_list(),
+        system, axis, values, pictures["picture"].to_list(), pictures["person"].to_list(),
         pictures[START].to_list(), labels,
         present=cube[0], scores=cube[1], unedited=plain[0][:, 0],
         n_missing=edited["person"].n_unique() - pictures["person"].n_unique(),
         lost=edited["picture"].n_unique() - len(pictures),
         empty=answers.join(edited, on="stimulus").filter(pl.col("status") == "empty").height,
+        refused=refused, refused_people=refused_people, asked_people=edited["person"].n_unique(),
     )  # fmt: skip
+
+
+def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return the share refused of each source image and step, and who is shown.
+
+    A refusal and an answer say whether it was refused; a question that failed, or was not asked, does not. Only source images
+    with such a question at every step count, as for labels.
+    """
+    told = asked.filter(
+        pl.col("condition") == "edited", pl.col("status").is_in([*ANSWERED, *REFUSED])
+    ).unique(["stimulus", "repeat"])
+    shares = told.group_by("picture", "value").agg(pl.col("status").is_in(REFUSED).mean())
+    pictures = edited.unique("picture", maintain_order=True).sort("picture")
+    rows = {picture: place for place, picture in enumerate(pictures["picture"])}
+    steps = {value: place for place, value in enumerate(values.tolist())}
+    refused = np.full((len(rows), len(steps)), np.nan)
+    for picture, value, share in shares.iter_rows():
+        refused[rows[picture], steps[value]] = share
+    whole = ~np.isnan(refused).any(axis=1)
+    return refused[whole], pictures.filter(pl.Series(whole))["person"].to_list()
 
 
 def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.audits.counterfactuals.measures.axis import PLACEBO, POLES
 from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flips
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
 from portrayal.audits.counterfactuals.measures.presence import Block
+from portrayal.audits.counterfactuals.measures.refusals import refusal_rows
 from portrayal.audits.counterfactuals.measures.slopes import (
     Slopes,
     by_person,
@@ -27,9 +29,8 @@ from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.stats.multiplicity import LEVEL
 from portrayal.stats.permutation import sign_flip_columns
 
-FACETS = ("attribute", "label", "occupation", "step", "check")
-FAMILY = ("slope", "raw_slope")
-PLACEBO = "placebo"
+FACETS = ("attribute", *POLES, "label", "occupation", "step", "check")
+FAMILY = ("slope", "raw_slope", "refusal_slope")
 PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
 FEWEST = floor(1 - log2(LEVEL)) + 1  # people whose signs can give a p under the level
 UNIT = "share of the centre's rate per unit of the value"
@@ -49,6 +50,7 @@ class BlockSlopes:
     p: np.ndarray
     logistic: LogisticSlopes
     confidence: Slopes | None
+    repeats: int = 1
 
     @property
     def spacing(self) -> float:
@@ -80,14 +82,18 @@ def estimate(block: Block, repeats: int = 1) -> BlockSlopes:
         sign_flip_columns(scores),
         conditional_logistic(block.present, block.values, block.people),
         normalised_slopes(block.scores, block.values, block.people) if scored else None,
+        repeats,
     )
 
 
 def block_rows(found: BlockSlopes, plain_too: bool = False) -> Iterator[Row]:
     """Yield all rows of a block; those of a placebo, and of plain concepts unless they are wanted, are in no family of tests."""
-    rows = [*_label_rows(found), *_group_rows(found.block), *_own_rows(found)]
+    refusals = refusal_rows(found.block, _base(found.block), FEWEST, found.repeats)
+    rows = [*_label_rows(found), *_group_rows(found.block), *_own_rows(found), *refusals]
     for row in rows:
-        outside = found.block.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
+        outside = found.block.axis.attribute == PLACEBO or (
+            not plain_too and is_plain(row.get("label") or "")
+        )
         yield {**row, "family": EXPLORATORY} if outside else row
 
 
@@ -220,7 +226,7 @@ def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
 
 
 def _base(block: Block, **facets: str) -> Row:
-    about = {"system": block.system, "attribute": block.attribute, **facets}
+    about = {"system": block.system, **block.axis._asdict(), **facets}
     return {**about, "n": len(set(block.people)), "counted": "people", "n_missing": block.n_missing}
 
 

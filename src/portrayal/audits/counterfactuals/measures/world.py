@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,9 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
 from portrayal.tables import finite
 from portrayal.text.lexicons import read_lexicon
+
+SAMPLES = 20_000  # of the posterior of corrected shares
+WORST = 1e6  # the condition of a confusion matrix above which a reader cannot tell two groups apart
 
 
 class Line(NamedTuple):
@@ -48,13 +51,15 @@ def shipped_table(name: str) -> pl.DataFrame:
     )
 
 
-def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
+def shares_by_occupation(labels: pl.DataFrame, groups: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the share of each group among the labelled people of each occupation.
 
     Parameters
     ----------
     labels
         One row per person or picture: `occupation` and `group`. A null group is missing: counted, never a zero.
+    groups
+        Those told apart; the labels' own when left out.
 
     Returns
     -------
@@ -66,15 +71,14 @@ def shares_by_occupation(labels: pl.DataFrame) -> pl.DataFrame:
             raise PortrayalError(
                 f"labels lacks column {column!r} (found: {', '.join(labels.columns)}). Give one row per person shown."
             )
-    groups = labels["group"].drop_nulls().unique().sort().to_list()
+    groups = labels["group"].drop_nulls().unique().sort().to_list() if groups is None else groups
     rows = []
     for (occupation,), mine in labels.group_by("occupation", maintain_order=True):
         known = mine["group"].drop_nulls()
         for group in groups:
             ends = wilson(int((known == group).sum()), len(known))
-            rows.append((occupation, group, *ends, len(known), mine.height - len(known)))
-    columns = ["occupation", "group", "share", "low", "high", "n", "n_missing"]
-    return pl.DataFrame(rows, schema=columns, orient="row").sort("group", "share", descending=[False, True])
+            rows.append((occupation, group, *map(finite, ends), len(known), mine.height - len(known)))
+    return _by_share(rows)
 
 
 def corrected_share(
@@ -90,7 +94,9 @@ def corrected_share(
         Counts of a validation sample: rows are the true groups, columns what the reader said.
     draws, seed, level
         What is behind both samples is drawn from its posterior (Jeffreys), so that the reader's uncertain error is in the
-        interval, and a reader never seen to err may err.
+        interval, and a reader never seen to err may err. Where fewer were put in a group than the reader's errors alone would
+        have, all draws are 0 once they are kept above it; the interval therefore holds what the posterior of the shares
+        themselves, which lie between 0 and 1, says too.
 
     Raises
     ------
@@ -107,12 +113,15 @@ def corrected_share(
         raise PortrayalError(
             "the reader's confusion matrix is singular: it cannot see a group. Use another reader or merge groups."
         )
-    rng = np.random.default_rng(seed)
-    drawn = [_unmix(*_redraw(read, counts, rng)) for _ in range(draws)]
-    kept = np.array([each for each in drawn if each is not None])
-    tails = (0.5 - level / 2, 0.5 + level / 2)
-    lows, highs = np.quantile(kept, tails, axis=0)
-    ends = zip(value.tolist(), lows.tolist(), highs.tolist(), strict=True)
+    rng, tails = np.random.default_rng(seed), (0.5 - level / 2, 0.5 + level / 2)
+    lows, highs = np.quantile(_redrawn(read, counts, draws, rng), tails, axis=0)
+    inside = _inside(read, counts, value, tails, rng)
+    ends = zip(
+        value.tolist(),
+        np.minimum(lows, inside[0]).tolist(),
+        np.maximum(highs, inside[1]).tolist(),
+        strict=True,
+    )
     return [Estimate(middle, min(low, middle), max(high, middle)) for middle, low, high in ends]
 
 
@@ -170,6 +179,11 @@ def shares_through_reader(
             (occupation, group, *map(finite, end), n, mine.height - n)
             for group, end in zip(groups, ends, strict=True)
         ]
+    return _by_share(rows)
+
+
+def _by_share(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return shares as Tables 3 and 4 have them: within a group the highest first."""
     kinds = {"occupation": pl.String, "group": pl.String, "share": pl.Float64, "low": pl.Float64, "high": pl.Float64,
              "n": pl.Int64, "n_missing": pl.Int64}  # fmt: skip
     table = pl.DataFrame(rows, schema=kinds, orient="row")
@@ -279,14 +293,45 @@ def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
     if np.any(rows == 0):
         return None
     rates = confusion / rows
-    if np.linalg.cond(rates) > 1e6:
+    if np.linalg.cond(rates) > WORST:
         return None
     true = np.clip(np.linalg.solve(rates.T, read / read.sum()), 0, None)
     return true / true.sum()
 
 
-def _redraw(
-    read: np.ndarray, confusion: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the shares behind both samples anew, half a case added to each count: what was never seen may still occur."""
-    return rng.dirichlet(read + 0.5), np.array([rng.dirichlet(row + 0.5) for row in confusion])
+def _redrawn(read: np.ndarray, confusion: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the shares behind both samples anew, half a case added to each count: what was never seen may still occur.
+
+    Returns the true shares of every draw, draws x groups; draws of a reader that cannot see a group are left out.
+    """
+    shares = rng.dirichlet(read + 0.5, draws)
+    rates = np.stack([rng.dirichlet(row + 0.5, draws) for row in confusion], axis=1)
+    seen = np.linalg.cond(rates) <= WORST
+    true = np.clip(np.linalg.solve(rates[seen].transpose(0, 2, 1), shares[seen][..., None])[..., 0], 0, None)
+    return np.asarray(true / true.sum(axis=1, keepdims=True))
+
+
+def _inside(
+    read: np.ndarray,
+    confusion: np.ndarray,
+    value: np.ndarray,
+    tails: Sequence[float],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return the ends of the posterior of the shares themselves (Jeffreys), by importance sampling: ends x groups."""
+    from scipy import special
+
+    centre = value * min(read.sum(), confusion.sum(axis=1).min()) / 4 + 0.5  # wider than the posterior
+    true = np.clip(rng.dirichlet(centre, SAMPLES), 1e-12, None)
+    rates = np.stack([rng.dirichlet(row + 0.5, SAMPLES) for row in confusion], axis=1)
+    seen = np.einsum("dg,dgr->dr", true, rates)
+    weight = special.xlogy(read, np.clip(seen, 1e-300, None)).sum(axis=1) + (
+        (0.5 - centre) * np.log(true)
+    ).sum(axis=1)
+    weight = np.exp(weight - weight.max())
+    ends = []
+    for column in true.T:
+        order = np.argsort(column)
+        below = np.cumsum(weight[order]) - weight[order] / 2  # read from either side alike
+        ends.append(np.interp(tails, below / weight.sum(), column[order]))
+    return np.array(ends).T

@@ -1,0 +1,95 @@
+"""An axis: what is varied, and for race between which two poles. Three pairs of poles are three questions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+POLES = ("pole_low", "pole_high")  # of race: the group at the negative end, and at the positive
+KEY = ("attribute", *POLES)
+PLACEBO = "placebo"
+
+
+class Axis(NamedTuple):
+    """An attribute and its poles; without poles for gender, and for race where nobody told them."""
+
+    attribute: str
+    pole_low: str | None = None
+    pole_high: str | None = None
+
+    @property
+    def poles(self) -> tuple[str, ...]:
+        """The two poles, or nothing."""
+        return tuple(pole for pole in self[1:] if pole)
+
+    @property
+    def title(self) -> str:
+        """The axis in words: 'gender', 'race from White to Black'."""
+        return f"{self.attribute} from {self.poles[0]} to {self.poles[1]}" if self.poles else self.attribute
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts of a file's name."""
+        return (self.attribute, *self.poles)
+
+    def where(self) -> pl.Expr:
+        """Pick the rows of this axis from a table with the columns of `KEY`."""
+        return pl.all_horizontal(
+            pl.col(name).eq_missing(pl.lit(told)) for name, told in zip(KEY, self, strict=True)
+        )
+
+    def ends(self) -> tuple[str, str]:
+        """Return what a face below and above the centre was made to be.
+
+        Examples
+        --------
+        >>> Axis("gender").ends()
+        ('more feminine', 'more masculine')
+        >>> Axis("race", "White", "Black").ends()[1]
+        'closer to the pole Black'
+        """
+        if self.attribute == "gender":
+            return "more feminine", "more masculine"
+        low, high = self.poles or ("at the negative end", "at the positive end")
+        return f"closer to the pole {low}", f"closer to the pole {high}"
+
+    def moves(self) -> tuple[str, str]:
+        """Return the ends as a sentence about one of them says them: for race with the pole that a face moves away from.
+
+        Examples
+        --------
+        >>> Axis("race", "White", "Black").moves()[1]
+        'closer to the pole Black and further from the pole White'
+        """
+        low, high = self.ends()
+        if not self.poles:
+            return low, high
+        return (
+            f"{low} and further from the pole {self.pole_high}",
+            f"{high} and further from the pole {self.pole_low}",
+        )
+
+
+def axes_of(table: pl.DataFrame) -> list[Axis]:
+    """Return the axes of a table with an attribute, sorted: gender and race before the placebo."""
+    rows = with_poles(table).select(*KEY).unique().drop_nulls("attribute")
+    found = [Axis(*row) for row in rows.iter_rows()]
+    return sorted(found, key=lambda axis: (axis.attribute == PLACEBO, axis.attribute, *axis.poles))
+
+
+def with_poles(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with columns for the poles, empty where it had none."""
+    return table.with_columns(
+        (pl.col(name).cast(pl.String) if name in table.columns else pl.lit(None, pl.String)).alias(name)
+        for name in POLES
+    )
+
+
+def fill_poles(table: pl.DataFrame, low: str, high: str) -> pl.DataFrame:
+    """Name the poles of race where the table does not: of series recorded before it could hold several pairs."""
+    bare = (pl.col("attribute") == "race") & pl.col(POLES[0]).is_null()
+    return with_poles(table).with_columns(
+        pl.when(bare).then(pl.lit(told)).otherwise(pl.col(name)).alias(name)
+        for name, told in zip(POLES, (low, high), strict=True)
+    )

@@ -1,0 +1,60 @@
+"""Refusals along an axis: an outcome of its own. A system that refuses every second face of one end must not look fair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from portrayal.audits.counterfactuals.measures.presence import Block
+from portrayal.audits.counterfactuals.measures.slopes import by_person, raw_slopes, reversal_scores
+from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals import wilson
+from portrayal.stats.permutation import sign_flip_columns
+
+
+def refusal_scores(block: Block, repeats: int = 1) -> tuple[list[str], np.ndarray]:
+    """Return the people asked at every step, and the score of each that the reversal test flips."""
+    scores = reversal_scores(block.refused[:, :, None], block.refused_people, repeats)
+    return sorted(set(block.refused_people)), scores[:, 0]
+
+
+def refusal_rows(
+    block: Block, base: dict[str, Any], fewest: int, repeats: int = 1
+) -> Iterator[dict[str, Any]]:
+    """Yield the share refused at each value, and its slope; nothing where nobody was refused, no slope where everybody was.
+
+    Parameters
+    ----------
+    block
+        One system along one axis.
+    base
+        Columns that all rows have.
+    fewest
+        People whose scores must differ from 0, so that their signs can give a p under the level.
+    repeats
+        How often each picture was asked.
+    """
+    if not block.refused.any():
+        return
+    people, scores = refusal_scores(block, repeats)
+    each = by_person(block.refused, block.refused_people)
+    about = {**base, "n": len(people), "n_missing": block.asked_people - len(people)}
+    for step, value in enumerate(block.values):
+        share = wilson(float(each[:, step].sum()), len(people))
+        yield share.row("refused", **about, step=f"{value:+.2g}", unit="share")
+    if block.refused.all():
+        return
+    moved = int(np.count_nonzero(scores))
+    tested: dict[str, Any] = {
+        "p": float(sign_flip_columns(scores[:, None])[0]),
+        "p_floor": 2.0 ** (1 - moved),
+    }
+    if moved < fewest:
+        reason = f"fewer than {fewest} people are refused more often towards one end than towards the other"
+        tested |= {"decision": NOT_TESTED, "reason": reason, "p": None}
+    slope = raw_slopes(block.refused[:, :, None], block.values, block.refused_people)
+    found = Estimate(float(slope.slope[0]), float(slope.low[0]), float(slope.high[0]))
+    yield found.row("refusal_slope", **about, unit="points", note="refused per unit of the value", **tested)
