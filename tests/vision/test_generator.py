@@ -24,7 +24,21 @@ from portrayal.vision.generator.generator import (
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.onnx_network import to_onnx
 from portrayal.vision.generator.readings import COLUMNS, READ, places, with_pairs
-from portrayal.vision.generator.steering import PLACEBO_HELD, Centre, find_centre, lines, placebo, steer, walk
+from portrayal.vision.generator.steering import (
+    FACE_SHARE,
+    PLACEBO_HELD,
+    REACH,
+    Centre,
+    _learnt,
+    between,
+    face_ends,
+    find_centre,
+    find_ends,
+    lines,
+    placebo,
+    shown,
+    steer,
+)
 from portrayal.vision.generator.torch_network import TorchNetwork
 
 # y = PReLU(2 x + 1) with slope 0.5 below 0, over two numbers, in OpenVINO's form.
@@ -109,7 +123,7 @@ def test_people_of_a_seed_do_not_depend_on_how_many_are_drawn() -> None:
 def test_pairs_of_groups_by_hand() -> None:
     read = np.zeros((1, len(READ)))
     races = [0.5, 0.25, 0.05, 0.05, 0.05, 0.05, 0.05]
-    read[0, 3:10] = np.log(races)
+    read[0, 5:12] = np.log(races)
     found = dict(zip(COLUMNS, with_pairs(read)[0], strict=True))
     assert found["White to Black"] == pytest.approx(np.log(0.5))  # .25 / .5
     assert found["White or Black"] == pytest.approx(np.log(3))  # .75 / .25
@@ -175,9 +189,14 @@ def test_a_move_changes_its_reading_and_none_of_those_held(
 def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None:
     studio, compass, people = phantom
     centre = find_centre(studio, compass, people, line)
-    varied = [studio.read(walk(studio, compass, centre, line, value, kind)[1]) for value in (-2, -1, 0, 1, 2)]
+    values = (-2, -1, 0, 1, 2)
+    ends = find_ends(studio, compass, centre, line)
+    if kind == "face only":
+        ends = face_ends(studio, compass, centre, line, ends)
+    found = between(studio, centre, line, values, ends, kind)
+    varied = [studio.read(shown(studio, styles, centre, kind)) for styles in found]
     steps = np.diff(np.stack(varied)[:, :, places([line.varied])], axis=0)
-    reach = {"gender": 1.3, "race": 1.8}[line.attribute]  # a step of 1 of 2
+    reach = REACH[line.varied] / 2 * (1 if kind == "whole" else FACE_SHARE)  # a step of 1 of 2
     assert np.abs(steps - reach).max() < 0.15
     held = places(list(line.held))
     assert np.abs(varied[0][:, held] - varied[-1][:, held]).max() < 0.15
@@ -190,13 +209,25 @@ def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(
 ) -> None:
     studio, compass, people = phantom
     centre = find_centre(studio, compass, people, lines()[0])
-    ways = np.random.default_rng(9).normal(size=people.shape)
-    sizes = np.full(len(people), 0.05)
-    for sign in (-1, 1):
-        _, pictures = placebo(studio, compass, centre, ways, sizes, sign, "face only")
-        assert np.abs(studio.distance(pictures, centre.pictures) / sizes - 1).max() < 0.1
-        moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[places(PLACEBO_HELD)]
-        assert np.abs(moved).max() < 0.2
+    sizes = [np.full(len(people), size) for size in (0.02, 0.05)]
+    random = np.random.default_rng(9)
+    for _ in range(2):
+        for size, styles in zip(
+            sizes, placebo(studio, compass, centre, sizes, "face only", random), strict=True
+        ):
+            pictures = shown(studio, styles, centre, "face only")
+            assert np.abs(studio.distance(pictures, centre.pictures) / size - 1).max() < 0.1
+            moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[
+                places(PLACEBO_HELD)
+            ]
+            assert np.abs(moved).max() < 0.2
+
+
+def test_slopes_learnt_from_a_move_explain_it_by_hand() -> None:
+    # a move of (2, 0) should have changed readings by (2, 0) and changed them by (1, 1): half as much, and the other by half
+    learnt = _learnt(np.eye(2)[None], np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]]))
+    assert learnt[0] == pytest.approx(np.array([[0.5, 0.0], [0.5, 1.0]]))
+    assert _learnt(np.eye(2)[None], np.zeros((1, 2)), np.ones((1, 2)))[0] == pytest.approx(np.eye(2))
 
 
 def test_a_face_that_cannot_be_steered_keeps_its_best_place(
@@ -225,7 +256,7 @@ def test_no_face_is_steered_out_of_what_the_generator_knows(
 
 
 def test_lengths_by_hand() -> None:
-    compass = Compass(np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 22)), np.ones(22), np.ones(22))
+    compass = Compass(np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 4)), np.ones(4), np.ones(4))
     # two standard deviations along the first axis (4 / 2), three along the second
     assert compass.lengths(np.array([[4.0, 0.0], [0.0, 3.0]])) == pytest.approx([2.0, 3.0], rel=1e-3)
     assert compass.shortened(np.array([[4.0, 0.0]]), 1.0)[0] == pytest.approx([2.0, 0.0], rel=1e-3)

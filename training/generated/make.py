@@ -20,9 +20,19 @@ from PIL import Image
 
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass
 from portrayal.vision.generator.readings import COLUMNS, READ
-from portrayal.vision.generator.steering import KINDS, Centre, Line, find_centre, lines, placebo, walk
+from portrayal.vision.generator.steering import (
+    KINDS,
+    Centre,
+    between,
+    face_ends,
+    find_centre,
+    find_ends,
+    lines,
+    placebo,
+    shown,
+)
 from training.generated import distil
-from training.generated.people import choose
+from training.generated.people import choose, likely
 from training.generated.readers import (
     OUTPUTS,
     ResidualReader,
@@ -36,6 +46,7 @@ from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
 TRUNCATION, YOUNGEST = 0.85, 25
+DRAWN = 8  # styles drawn for each that is looked at: most are read as White, and groups are to be even
 VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0, 0.0, 1.0, 2.0]}
 
 
@@ -61,7 +72,7 @@ def main() -> None:
     parser.add_argument("fairface", type=Path)
     parser.add_argument("state", type=Path)
     for name, number in (("styles", 24000), ("pool", 12000), ("each", 8), ("epochs", 40), ("pretraining", 24), ("readers", 6),
-                         ("width", 32), ("distilling", 24), ("whole", 54)):  # fmt: skip
+                         ("width", 32), ("distilling", 24)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
     job = Job(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -157,32 +168,40 @@ def small(job: Job, pictures: Any, readings: np.ndarray, compass: Compass) -> No
 def make(job: Job, compass: Compass) -> None:
     """Choose people never used to find directions, and make their series, both kinds."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
-    styles, _ = job.studio.styles(job.asked.pool, PEOPLE_SEED, TRUNCATION, mean)
+    drawn, _ = job.studio.styles(DRAWN * job.asked.pool, PEOPLE_SEED, TRUNCATION, mean)
+    styles = drawn[
+        torch.as_tensor(likely(drawn.cpu().numpy() @ compass.slopes, job.asked.pool), device=job.device)
+    ]
     pictures = torch.cat([job.studio.render(part.cpu().numpy()) for part in styles.split(960)])
     age_read = job.studio.years(pictures)
     readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
-    chosen = choose(readings, age_read, job.asked.each)
+    plain = np.concatenate([job.studio.plain(part) for part in pictures.split(960)])
+    chosen = choose(readings, age_read, job.asked.each, plain)
     job.say(
         f"{int((age_read < YOUNGEST).sum())} of {len(styles)} read as under {YOUNGEST}; chose {len(chosen)}"
     )
     people = styles.double().cpu().numpy()[chosen]
     np.savez(job.state / "people.npz", number=chosen, styles=people.astype(np.float32), readings=readings[chosen],
              age=age_read[chosen], under=np.array([(age_read < YOUNGEST).sum(), len(styles)]))  # fmt: skip
-    write(job, compass, people, chosen, KINDS[0])
-    few = np.arange(len(people))[:: max(1, len(people) // job.asked.whole)]
-    write(job, compass, people[few], chosen[few], KINDS[1])
+    with (
+        tarfile.open(job.state / "face_only.tar", "w") as face,
+        tarfile.open(job.state / "whole.tar", "w") as whole,
+    ):
+        write(job, compass, people, chosen, (face, whole))
 
 
-def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, kind: str) -> None:
-    """Make and write the series of one kind: pictures as WebP in a tar, styles and readings beside them."""
-    stem = kind.replace(" ", "_")
-    table: dict[str, np.ndarray] = {}
-    with tarfile.open(job.state / f"{stem}.tar", "w") as tar:
-        for line in lines():
-            centre = find_centre(job.studio, compass, people, line)
-            title = "-".join((line.attribute, *line.poles)).replace(" ", "_")
-            shown = [walk(job.studio, compass, centre, line, value, kind) for value in VALUES[line.attribute]]
-            _keep(job, tar, table, title, names, VALUES[line.attribute], shown)
+def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tars: tuple[Any, Any]) -> None:
+    """Make and write the series of both kinds: pictures as WebP in tars, styles and readings beside them."""
+    tables: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = ({}, {})
+    for line in lines():
+        centre = find_centre(job.studio, compass, people, line)
+        title, values = "-".join((line.attribute, *line.poles)).replace(" ", "_"), VALUES[line.attribute]
+        ends = find_ends(job.studio, compass, centre, line)
+        near = face_ends(job.studio, compass, centre, line, ends)
+        for kind, to, tar, table in zip(KINDS, (near, ends), tars, tables, strict=True):
+            found = between(job.studio, centre, line, values, to, kind)
+            pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
+            _keep(job, tar, table, title, names, values, pictures, centre)
             if line.attribute == "gender" and kind == KINDS[0]:
                 _keep(
                     job,
@@ -190,28 +209,24 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, kin
                     table,
                     "placebo",
                     names,
-                    VALUES["gender"],
-                    placebos(job, compass, centre, line, shown, kind),
+                    values,
+                    placebos(job, compass, centre, pictures, kind),
+                    centre,
                 )
-            job.say(f"{kind}: {title}")
-    np.savez(job.state / f"{stem}.npz", names=names, columns=np.array(COLUMNS), allow_pickle=False, **table)
+    for stem, table in zip(("face_only", "whole"), tables, strict=True):
+        np.savez(
+            job.state / f"{stem}.npz", names=names, columns=np.array(COLUMNS), allow_pickle=False, **table
+        )
 
 
-def placebos(
-    job: Job, compass: Compass, centre: Centre, line: Line, shown: list[Any], kind: str
-) -> list[Any]:
-    """Return a placebo step for each step of gender, as large."""
+def placebos(job: Job, compass: Compass, centre: Centre, made: list[Any], kind: str) -> list[Any]:
+    """Return a placebo step for each step of gender, as large; each side of the centre goes a way of its own."""
     random = np.random.default_rng(WAYS_SEED)
-    root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
-    ways = random.standard_normal(centre.styles.shape) @ root.T
-    found = []
-    for value, (_, pictures) in zip(VALUES[line.attribute], shown, strict=True):
-        if value == 0:
-            found.append((centre.styles, centre.pictures))
-            continue
-        sizes = job.studio.distance(pictures, centre.pictures)
-        found.append(placebo(job.studio, compass, centre, ways, sizes, 1 if value > 0 else -1, kind))
-    return found
+    sizes = [job.studio.distance(pictures, centre.pictures) for _, pictures in made]
+    middle = len(made) // 2
+    down = placebo(job.studio, compass, centre, sizes[:middle][::-1], kind, random)[::-1]
+    up = placebo(job.studio, compass, centre, sizes[middle + 1 :], kind, random)
+    return [(styles, shown(job.studio, styles, centre, kind)) for styles in (*down, centre.styles, *up)]
 
 
 def _keep(
@@ -221,24 +236,40 @@ def _keep(
     title: str,
     names: np.ndarray,
     values: list[float],
-    shown: list[Any],
+    made: list[Any],
+    centre: Centre,
 ) -> None:
     """Add one series of everybody to the tar and the table."""
-    readings = np.stack([job.studio.read(pictures) for _, pictures in shown], 1)
-    ages = np.stack([job.studio.years(pictures) for _, pictures in shown], 1)
-    table[f"{title} styles"] = np.stack([styles for styles, _ in shown], 1).astype(np.float32)
+    readings = np.stack([job.studio.read(pictures) for _, pictures in made], 1)
+    ages = np.stack([job.studio.years(pictures) for _, pictures in made], 1)
+    table[f"{title} styles"] = np.stack([styles for styles, _ in made], 1).astype(np.float32)
+    female = np.stack([job.studio.female(pictures) for _, pictures in made], 1)
     table[f"{title} readings"], table[f"{title} ages"] = readings.astype(np.float32), ages.astype(np.float32)
-    centre = len(shown) // 2
+    table[f"{title} female"] = female.astype(np.float32)
     table[f"{title} sizes"] = np.stack(
-        [job.studio.distance(pictures, shown[centre][1]) for _, pictures in shown], 1
+        [job.studio.distance(pictures, centre.pictures) for _, pictures in made], 1
     ).astype(np.float32)
+    table[f"{title} covered"] = np.stack([job.studio.covered(pictures, centre) for _, pictures in made], 1)
     at = [
         COLUMNS.index(name)
-        for name in ("gender", "age", "White", "Black", "East Asian", "yaw", "mouth width", "glasses")
+        for name in (
+            "gender",
+            "years",
+            "wild age",
+            "wild gender",
+            "White",
+            "Black",
+            "East Asian",
+            "yaw",
+            "mouth width",
+            "glasses",
+            "background",
+        )
     ]
     job.say(f"{title} {readings[:, :, at].mean(0).round(2).tolist()} years {ages.mean(0).round(1).tolist()} "
+            f"female {female.mean(0).round(3).tolist()} "
             f"size {table[f'{title} sizes'].mean(0).round(2).tolist()}")  # fmt: skip
-    jobs = [(f"{name}/{title}/{value:+.2f}.webp", picture) for value, (_, pictures) in zip(values, shown, strict=True)
+    jobs = [(f"{name}/{title}/{value:+.2f}.webp", picture) for value, (_, pictures) in zip(values, made, strict=True)
             for name, picture in zip(names, pictures.permute(0, 2, 3, 1).cpu().numpy(), strict=True)
             if not (title == "placebo" and value == 0)]  # fmt: skip
     with ThreadPoolExecutor(16) as pool:

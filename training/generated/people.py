@@ -16,9 +16,14 @@ def years(readings: np.ndarray, name: str) -> np.ndarray:
     return readings[:, COLUMNS.index(name)] * 15 + 40
 
 
-def choose(readings: np.ndarray, age_read: np.ndarray, each: int) -> np.ndarray:
-    """Return who is taken (indices): up to `each` of every gender, group and age band, the plainest first."""
-    able = suitable(readings, age_read)
+def choose(
+    readings: np.ndarray, age_read: np.ndarray, each: int, plain: np.ndarray | None = None
+) -> np.ndarray:
+    """Return who is taken (indices): up to `each` of every gender, group and age band, the plainest first.
+
+    `plain` says of whom the parser sees an evenly lit face without a hat; everybody when left out.
+    """
+    able = suitable(readings, age_read) & (True if plain is None else plain)
     gender = readings[:, COLUMNS.index("gender")] > 0
     band = (age_read + (years(readings, "age") + years(readings, "age again")) / 2) / 2
     found: list[int] = []
@@ -31,10 +36,22 @@ def choose(readings: np.ndarray, age_read: np.ndarray, each: int) -> np.ndarray:
     return np.array(found, dtype=int)
 
 
+def likely(expected: np.ndarray, count: int) -> np.ndarray:
+    """Return who is looked at (indices), by readings expected of styles: as many as likeliest to be of each group."""
+    found: dict[int, None] = {}
+    for group in GROUPS:
+        order = np.argsort(-expected[:, COLUMNS.index(group)], kind="stable").tolist()
+        new = [one for one in order if one not in found][: count // len(GROUPS)]
+        found |= dict.fromkeys(new)
+    return np.array(sorted(found), dtype=int)
+
+
 def suitable(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
     """Say who is an adult by every reading, faces the camera and wears no glasses."""
-    adult = (age_read >= YOUNGEST) & (
-        np.minimum(years(readings, "age"), years(readings, "age again")) >= YOUNGEST_AGAIN
+    adult = (
+        (age_read >= YOUNGEST)
+        & (np.minimum(years(readings, "age"), years(readings, "age again")) >= YOUNGEST_AGAIN)
+        & (years(readings, "wild age") >= YOUNGEST)
     )
     return adult & (np.abs(_score(readings, "yaw")) < 1.3) & (_score(readings, "glasses") < 0.3)
 

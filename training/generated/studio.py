@@ -10,19 +10,22 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from portrayal.vision.generator.blend import FEATHER
+from portrayal.vision.generator.blend import CLOSED, FEATHER
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.readings import with_pairs
 from portrayal.vision.generator.torch_network import TorchNetwork
 from training.generated.readers import read_raw
 from training.generated.tfjs import TfjsNetwork
+from training.generated.wild_reader import WildReader
 
 SIDE, PARSED = 256, 448
 LOGITS = "BiseNetV2/logits/segmentation_head_logits"
 # CelebAMask's classes: 1 skin, 2-3 brows, 4-5 eyes, 6 glasses, 7-8 ears, 10 nose, 11 mouth, 12-13 lips, 14 neck.
 FACE = [1, 2, 3, 4, 5, 6, 10, 11, 12, 13]
 REGION = [*FACE, 7, 8, 14]
-MOUTH, OPEN, GLASSES, NOSE = [11, 12, 13], [11], [6], [10]
+MOUTH, OPEN, GLASSES, NOSE, HAT = [11, 12, 13], [11], [6], [10], [18]
+# Chosen by looking: share of pixels, levels, spread of levels by their mean, and red and blue by green, as coloured light shifts them.
+LEAST_HAT, DIM, UNEVEN, REDDEST, BLUES = 0.01, 38.0, 0.45, 1.9, (0.45, 1.1)
 # Where a reader of FairFace's crops looks: the face with a margin, in shares of the side.
 CROP = (0.13, 0.94, 0.12, 0.88)
 # Five landmarks in the generator's own alignment, and in the age reader's crop, in shares of the side.
@@ -39,7 +42,9 @@ class GpuStudio:
         self.mapping = TorchNetwork(read_network(parts / "MappingNetwork.xml"), device)
         self.synthesis = TorchNetwork(read_network(parts / "SynthesisNetwork.xml"), device)
         self.parser = TfjsNetwork(parts / "bisenetv2-celebamask", device)
-        self.ages = _age_sessions(parts / "age-v1.onnx")
+        self.wild = WildReader(parts / "face-api", device)
+        self.ages = _sessions(parts / "age-v1.onnx")
+        self.genders = _sessions(parts / "gender-v1.onnx")
         self.nets: list[Any] = []
 
     def styles(self, count: int, seed: int, truncation: float, mean: Any = None) -> tuple[Any, Any]:
@@ -60,15 +65,30 @@ class GpuStudio:
 
     def over(self, pictures: Any, centre: Any) -> Any:
         """Lay faces over their centre, by the arithmetic of `blend.py`."""
-        both = (torch.minimum(centre.regions, self.regions(pictures)) > 0.5).float()[:, None]
-        width = max(2, round(both.shape[-1] * FEATHER))
-        shrunk = -functional.max_pool2d(_edged(-both, width), 2 * width + 1, 1)
-        for part in (width // 2, width - width // 2):
-            shrunk = functional.avg_pool2d(_edged(shrunk, part), 2 * part + 1, 1)
-        mask = torch.where(both > 0, shrunk.clamp(0, 1), 0)
+        mask = _mask(centre.regions, self.regions(pictures))
         below = centre.pictures.float()
         mixed = (below + mask * (pictures.float() - below)).round().to(torch.uint8)
         return torch.where(mask > 0, mixed, centre.pictures)
+
+    def covered(self, pictures: Any, centre: Any) -> np.ndarray:
+        """Return what share of the centre's face is face in the pictures too."""
+        face, seen = centre.regions > 0.5, self.regions(pictures) > 0.5
+        return ((face & seen).sum((1, 2)) / face.sum((1, 2)).clamp(min=1)).double().cpu().numpy()
+
+    def plain(self, pictures: Any) -> np.ndarray:
+        """Say which faces are lit evenly, by white light, and wear no hat."""
+        found = []
+        for at, classes in enumerate(self._parsed(pictures)):
+            part = pictures[at * self.batch : (at + 1) * self.batch].float()
+            skin, hat = classes[:, 1:2], classes[:, HAT].mean((1, 2, 3))
+            mass = skin.sum((2, 3)).clamp(min=1)
+            red, green, blue = ((skin * part).sum((2, 3)) / mass).unbind(1)
+            light = part.mean(1, keepdim=True)
+            mean = (skin * light).sum((2, 3)) / mass
+            uneven = ((skin * (light - mean[:, :, None, None]).square()).sum((2, 3)) / mass).sqrt()[:, 0]
+            white = (red < REDDEST * green) & (blue > BLUES[0] * green) & (blue < BLUES[1] * green)
+            found.append(white & (hat < LEAST_HAT) & (mean[:, 0] > DIM) & (uneven < UNEVEN * mean[:, 0]))
+        return torch.cat(found).cpu().numpy()
 
     def distance(self, pictures: Any, others: Any) -> np.ndarray:
         """Return the root mean square difference, in levels."""
@@ -76,8 +96,10 @@ class GpuStudio:
 
     def read(self, pictures: Any) -> np.ndarray:
         """Return the readings of COLUMNS."""
-        raw = torch.cat([read_raw(self.nets, cropped(pictures)), self.looks(pictures)], 1)
-        return with_pairs(raw.double().cpu().numpy())
+        crops = cropped(pictures)
+        own, wild = read_raw(self.nets, crops), self.wild.read((crops + 1) * 127.5)
+        raw = [own[:, :3], (wild[:, :1] - 40) / 15, wild[:, 1:], own[:, 3:], self.looks(pictures)]
+        return with_pairs(torch.cat(raw, 1).double().cpu().numpy())
 
     def looks(self, pictures: Any) -> Any:
         """Return pose, mouth, glasses and background of pictures on the device."""
@@ -91,21 +113,15 @@ class GpuStudio:
         return torch.cat([part[:, REGION].sum(1) for part in self._parsed(pictures)])
 
     def years(self, pictures: Any) -> np.ndarray:
-        """Return the age reader's years of pictures on the device."""
-        chips = []
-        for part in pictures.split(960):
-            chips.append(_chips(part, 64).cpu().numpy())
-        stack = (np.concatenate(chips) - MEANS) / 256
-        spans = range(0, len(stack), 8)
-        with ThreadPoolExecutor(len(self.ages)) as pool:
-            found = list(pool.map(lambda at: self._age(stack[at : at + 8], at // 8), spans))
-        return np.concatenate(found)
-
-    def _age(self, chips: np.ndarray, turn: int) -> np.ndarray:
-        shares = self.ages[turn % len(self.ages)].run(None, {"images": chips.astype(np.float32)})[0]
+        """Return the judging age reader's years of pictures on the device; it leaves out, and never steers."""
+        shares = _judged(self.ages, pictures, 64)
         years = np.arange(shares.shape[1], dtype=float)
         years[0] = 0.25
         return shares @ years
+
+    def female(self, pictures: Any) -> np.ndarray:
+        """Return the judging gender reader's P(female); it is only reported."""
+        return _judged(self.genders, pictures, 32)[:, 0]
 
     def _parsed(self, pictures: Any) -> Any:
         """Yield class probabilities of one batch after the other, at the pictures' own size."""
@@ -119,6 +135,20 @@ class GpuStudio:
             yield functional.interpolate(
                 logits.float(), size=part.shape[-2:], mode="bilinear", antialias=True
             ).softmax(1)
+
+
+def _mask(centre: Any, edited: Any) -> Any:
+    """Return the mask of `blend.feathered`, on the device."""
+    seen = (edited > 0.5).float()[:, None]
+    reach = round(seen.shape[-1] * CLOSED)
+    grown = functional.max_pool2d(_edged(seen, reach), 2 * reach + 1, 1)
+    closed = -functional.max_pool2d(_edged(-grown, reach), 2 * reach + 1, 1)
+    both = torch.minimum((centre > 0.5).float()[:, None], closed)
+    width = max(2, round(both.shape[-1] * FEATHER))
+    shrunk = -functional.max_pool2d(_edged(-both, width), 2 * width + 1, 1)
+    for part in (width // 2, width - width // 2):
+        shrunk = functional.avg_pool2d(_edged(shrunk, part), 2 * part + 1, 1)
+    return torch.where(both > 0, shrunk.clamp(0, 1), 0)
 
 
 def cropped(pictures: Any) -> Any:
@@ -179,7 +209,19 @@ def _chips(pictures: Any, side: int) -> Any:
     return functional.avg_pool2d(found, 4)
 
 
-def _age_sessions(path: Path, count: int = 16) -> list[Any]:
+def _judged(sessions: list[Any], pictures: Any, side: int) -> np.ndarray:
+    """Run one of the two judging networks on the crops it expects, one session a thread."""
+    chips = np.concatenate([_chips(part, side).cpu().numpy() for part in pictures.split(960)])
+    stack = ((chips - MEANS) / 256).astype(np.float32)
+
+    def read(at: int) -> np.ndarray:
+        return sessions[at // 8 % len(sessions)].run(None, {"images": stack[at : at + 8]})[0]
+
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        return np.concatenate(list(pool.map(read, range(0, len(stack), 8))))
+
+
+def _sessions(path: Path, count: int = 16) -> list[Any]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -10,6 +10,8 @@ import numpy as np
 
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.readings import (
+    AGES,
+    BOTH,
     CONTRASTS,
     HELD,
     PAIR_LEVELS,
@@ -18,12 +20,23 @@ from portrayal.vision.generator.readings import (
     places,
 )
 
-ROUNDS, DAMPING = 8, 0.7
-CUE_COUNTS = 3.0  # the cue itself weighs more than each held reading, or a face is best left where it was
-FARTHEST = 5.0  # standard deviations of styles: a guess, not yet tried on the generator
+ROUNDS, DAMPING = 12, 0.8
+CUE_COUNTS, AGE_COUNTS = (
+    3.0,
+    2.0,
+)  # the cue weighs more than what is held, or a face is best left where it was; so does age
+FARTHEST = 5.0  # standard deviations of styles, from where a face was found
 LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
-REACH = {"gender": 2.6, "race": 3.6}  # the reading at value 2 (log odds); at -2 it is the same with a minus
-SIZE_COUNTS = 10.0  # a placebo a tenth too large is as bad as a reading a standard deviation off
+# The reading at value 2 (log odds), with a minus at -2: as far as two independent readers need, no farther, since identity pays for it.
+REACH = {BOTH: 3.0, "White to Black": 3.8, "White to East Asian": 3.0, "Black to East Asian": 3.2}
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of the way to an end: where readings are taken to place the steps
+FACE_SHARE = 0.75  # of the whole picture's reach, asked of the face alone
+FACE_ROUNDS, FACE_FARTHEST = 4, 1.0  # how often and how far it is corrected
+STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
+TRIES, SCALES = (
+    6,
+    (0.25, 0.5, 0.75, 1.0, 1.3, 1.7),
+)  # placebo ways tried a face, and lengths looked at of the one taken
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 KINDS = ("face only", "whole")
 
@@ -72,7 +85,7 @@ def lines() -> list[Line]:
     """Return gender and the three pairs of race."""
     pairs = zip(PAIRS, CONTRASTS, PAIR_LEVELS, strict=True)
     race = [Line("race", pair, contrast, HELD["race"], level) for pair, contrast, level in pairs]
-    return [Line("gender", (), "gender", HELD["gender"]), *race]
+    return [Line("gender", (), BOTH, HELD["gender"]), *race]
 
 
 def find_centre(studio: Studio, compass: Compass, styles: np.ndarray, line: Line) -> Centre:
@@ -84,15 +97,59 @@ def find_centre(studio: Studio, compass: Compass, styles: np.ndarray, line: Line
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
 
-def walk(
-    studio: Studio, compass: Compass, centre: Centre, line: Line, value: float, kind: str
-) -> tuple[np.ndarray, Any]:
-    """Return styles and pictures at one value (-2 to 2) of a cue, from the centre."""
+def find_ends(studio: Studio, compass: Compass, centre: Centre, line: Line) -> list[np.ndarray]:
+    """Return the styles at the two ends of a cue as the whole picture shows it, everything held as at the centre."""
+    ends = []
+    for sign in (-1, 1):
+        names, wanted = _wanted(line, centre.readings, sign * REACH[line.varied])
+        ends.append(steer(studio, compass, centre.styles, names, wanted))
+    return ends
+
+
+def face_ends(
+    studio: Studio, compass: Compass, centre: Centre, line: Line, ends: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Return the styles whose faces, laid over the centre, show the two ends.
+
+    The face alone shows less of a cue than the whole picture, so less is asked of it; and it is corrected from where the whole picture
+    is right, a little only: from the centre it would be painted rather than changed.
+    """
+    found = []
+    for sign, styles in zip((-1, 1), ends, strict=True):
+        names, wanted = _wanted(line, centre.readings, sign * FACE_SHARE * REACH[line.varied])
+        found.append(steer(studio, compass, styles, names, wanted, centre, FACE_ROUNDS, FACE_FARTHEST))
+    return found
+
+
+def between(
+    studio: Studio, centre: Centre, line: Line, values: Sequence[float], ends: Sequence[np.ndarray], kind: str
+) -> list[np.ndarray]:
+    """Return the styles at each value (-2 to 2): on the straight way from the centre to an end, where the cue reads as wanted.
+
+    A straight way keeps a face itself and its steps in order; where on it a step lies is what is read there, so steps are even in
+    what is perceived. Nobody goes past an end.
+    """
+    reach = REACH[line.varied] * (FACE_SHARE if kind == "face only" else 1.0)
+    at = places([line.varied])[0]
+    read = {}
+    for sign, end in zip((-1, 1), ends, strict=True):
+        looked = [
+            shown(studio, centre.styles + share * (end - centre.styles), centre, kind) for share in SHARES
+        ]
+        seen = np.column_stack([centre.readings[:, at], *(studio.read(one)[:, at] for one in looked)])
+        read[sign] = np.maximum.accumulate(sign * seen, axis=1)
+    return [_on_the_way(centre, ends, read, value, reach) for value in values]
+
+
+def _on_the_way(
+    centre: Centre, ends: Sequence[np.ndarray], read: dict[int, np.ndarray], value: float, reach: float
+) -> np.ndarray:
     if value == 0:
-        return centre.styles, centre.pictures
-    names, wanted = _wanted(line, centre.readings, value / 2 * REACH[line.attribute])
-    found = steer(studio, compass, centre.styles, names, wanted, centre if kind == "face only" else None)
-    return found, shown(studio, found, centre, kind)
+        return centre.styles
+    sign = 1 if value > 0 else -1
+    wanted = abs(value) / 2 * reach
+    share = np.array([np.interp(wanted, row, (0.0, *SHARES)) for row in read[sign]])
+    return centre.styles + share[:, None] * (ends[sign > 0] - centre.styles)
 
 
 def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
@@ -109,8 +166,11 @@ def steer(
     wanted: np.ndarray,
     over: Centre | None = None,
     rounds: int = ROUNDS,
+    farthest: float = FARTHEST,
 ) -> np.ndarray:
     """Correct styles until their readings are those wanted; returns for each face the best styles that were seen.
+
+    What a move does to a face's readings is learnt while it is corrected (Broyden's update): the compass is right on average only.
 
     Parameters
     ----------
@@ -122,64 +182,106 @@ def steer(
         The readings steered, the cue first, and their values, n x names.
     over
         Blend over this centre before reading: steps are then even in what the face alone shows.
-    rounds
-        How often to correct.
+    rounds, farthest
+        How often to correct, and how far at most, in standard deviations of styles.
     """
     at, moves = places(list(names)), compass.moves(names)
-    scale, weights = compass.scale[at], np.array([CUE_COUNTS, *[1.0] * (len(at) - 1)])
-    best, least = styles.copy(), np.full(len(styles), np.inf)
-    now = styles.copy()
+    scale, weights = compass.scale[at], np.array([CUE_COUNTS, *(_counts(name) for name in names[1:])])
+    slopes = np.tile(
+        np.eye(len(at)), (len(styles), 1, 1)
+    )  # of readings by moves, both in standard deviations
+    now, best, least = styles.copy(), styles.copy(), np.full(len(styles), np.inf)
+    taken = read = np.zeros((len(styles), len(at)))
     for turn in range(rounds + 1):
         pictures = studio.render(now) if over is None else shown(studio, now, over, "face only")
-        off = (wanted - studio.read(pictures)[:, at]) / scale
+        before, read = read, studio.read(pictures)[:, at] / scale
+        if turn:
+            slopes = _learnt(slopes, taken, read - before)
+        off = wanted / scale - read
         error = ((off * weights) ** 2).sum(axis=1)
         better = error < least
         best[better], least[better] = now[better], error[better]
-        if turn < rounds:
-            now = now + DAMPING * (np.clip(off, -LONGEST, LONGEST) * scale) @ moves
-            now = styles + compass.shortened(now - styles, FARTHEST)
+        step = DAMPING * np.clip(_solved(slopes, off), -LONGEST, LONGEST)
+        ahead = styles + compass.shortened(now + (step * scale) @ moves - styles, farthest)
+        cut = np.abs(ahead - now - (step * scale) @ moves).max(axis=1, keepdims=True) > 1e-9
+        now, taken = ahead, np.where(cut, 0, step)  # a move that was cut short teaches nothing
     return best
+
+
+def _counts(name: str) -> float:
+    return AGE_COUNTS if name in AGES else 1.0
+
+
+def _learnt(slopes: np.ndarray, taken: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Correct slopes so that they explain what the last move did (Broyden, 1965); none where nobody moved."""
+    size = np.maximum((taken**2).sum(axis=1), 1e-6)  # who did not move has taken 0 and learns nothing
+    missed = seen - np.einsum("nij,nj->ni", slopes, taken)
+    return slopes + np.einsum("ni,nj->nij", missed, taken) / size[:, None, None]
+
+
+def _solved(slopes: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Return the moves that would take readings where they are wanted; short ones where slopes say little."""
+    turned = slopes.transpose(0, 2, 1)
+    return np.linalg.solve(turned @ slopes + STEADY * np.eye(off.shape[1]), turned @ off[:, :, None])[:, :, 0]
 
 
 def placebo(
     studio: Studio,
     compass: Compass,
     centre: Centre,
-    ways: np.ndarray,
-    sizes: np.ndarray,
-    sign: int,
+    sizes: Sequence[np.ndarray],
     kind: str,
-) -> tuple[np.ndarray, Any]:
-    """Return styles and pictures as far from the centre as `sizes` says, along ways that change no reading.
+    random: np.random.Generator,
+) -> list[np.ndarray]:
+    """Return styles as far from the centre as each of `sizes` says, along one way that changes no reading.
+
+    Of a few random ways, each corrected by what is read, the one that changes readings least is taken for each face; the steps lie on it.
 
     Parameters
     ----------
     studio, compass, centre, kind
-        As for `walk`.
-    ways
-        One random way a face, n x 512.
+        As for `between`.
     sizes
-        The root mean square difference of pictures to reach, n.
-    sign
-        -1 or 1: which side.
+        The root mean square difference of pictures to reach, one array of n for each step on this side of the centre, smallest first.
+    random
+        Draws the ways; the other side of a series gets ways of its own.
     """
-    at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
-    scale, ways = compass.scale[at], compass.neutral(ways, PLACEBO_HELD)
-    length, correction = np.full(len(ways), 0.5), np.zeros_like(ways)
-    best, least = centre.styles.copy(), np.full(len(ways), np.inf)
-    for _ in range(ROUNDS + 2):
-        now = centre.styles + sign * length[:, None] * ways + correction
-        pictures = shown(studio, now, centre, kind)
-        off = (centre.readings - studio.read(pictures))[:, at] / scale
-        size = studio.distance(pictures, centre.pictures)
-        larger = np.maximum(size, 1e-3) / np.maximum(sizes, 1e-3)
-        error = (off**2).sum(axis=1) + (SIZE_COUNTS * np.log(larger)) ** 2
+    root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
+    best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
+    for _ in range(TRIES):
+        way = compass.neutral(random.standard_normal(centre.styles.shape) @ root.T, PLACEBO_HELD)
+        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind)
         better = error < least
-        best[better], least[better] = now[better], error[better]
-        length = length / np.clip(larger, 0.5, 2.0)
-        length = np.minimum(length, FARTHEST / np.maximum(compass.lengths(ways), 1e-9))
-        correction = correction + DAMPING * (np.clip(off, -LONGEST, LONGEST) * scale) @ moves
-    return best, shown(studio, best, centre, kind)
+        best[better], least[better] = found[better], error[better]
+    looked = [
+        studio.distance(shown(studio, centre.styles + scale * best, centre, kind), centre.pictures)
+        for scale in SCALES
+    ]
+    grown = np.maximum.accumulate(np.column_stack([np.zeros(len(best)), *looked]), axis=1)
+    lengths = [
+        np.array([np.interp(one, row, (0.0, *SCALES)) for one, row in zip(size, grown, strict=True)])
+        for size in sizes
+    ]
+    return [centre.styles + length[:, None] * best for length in lengths]
+
+
+def _quiet(
+    studio: Studio, compass: Compass, centre: Centre, way: np.ndarray, sizes: np.ndarray, kind: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a way corrected until it is as large as wanted and changes no reading, and how much it still changes."""
+    at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
+    scale = compass.scale[at]
+    way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
+    for _ in range(FACE_ROUNDS):
+        pictures = shown(studio, centre.styles + way, centre, kind)
+        off = (centre.readings - studio.read(pictures))[:, at] / scale
+        larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
+        corrected = way + DAMPING * (np.clip(off, -LONGEST, LONGEST) * scale) @ moves
+        way = compass.shortened(corrected / np.clip(larger, 0.5, 2.0)[:, None], FARTHEST)
+    pictures = shown(studio, centre.styles + way, centre, kind)
+    off = (centre.readings - studio.read(pictures))[:, at] / scale
+    larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
+    return way, (off**2).sum(axis=1) + np.log(larger) ** 2
 
 
 def _wanted(line: Line, start: np.ndarray, value: float) -> tuple[list[str], np.ndarray]:
