@@ -6,6 +6,7 @@ people of every starting group. That is looked up in the pictures, whoever made 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from portrayal.vision.faces.manifest import CHECKS
 
 NEARLY = 0.1  # how far the ratio of the two may lie from 1
 SIDE = 256  # pixels at which they are compared
+FEWEST = 3  # source images of a starting group that is looked at by itself
 MOST = 60  # series of an axis that are looked at
 KEY = ["attribute", "pole_low", "pole_high"]
 
@@ -114,7 +116,8 @@ def _ratios(
     starts: dict[str, str | None],
 ) -> Iterator[tuple[float, float, float, str]]:
     """Yield placebo over axis, with its interval over source images, at each step and for each starting group."""
-    groups = sorted({start for start in starts.values() if start})
+    told = Counter(starts[picture] for picture in both)
+    groups = sorted(start for start, count in told.items() if start and count >= FEWEST)
     for group in [None, *(groups if len(groups) > 1 else [])]:
         mine = [picture for picture in both if group in (None, starts[picture])]
         values = sorted({value for picture in mine for value in sizes[picture] if value})
