@@ -17,12 +17,18 @@ def replacing(path: Path) -> Iterator[Path]:
 
     What lies there as a link is replaced itself; its target stays as it is.
     """
-    part = path.with_name(path.name + ".part")
-    refuse_linked_folder(path.parent)
-    part.unlink(missing_ok=True)
+    part = forget_part(path)
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
     yield part
     part.replace(path)
+
+
+def forget_part(path: Path) -> Path:
+    """Remove what a kill in the middle of writing left; return where it lay."""
+    part = path.with_name(path.name + ".part")
+    refuse_linked_folder(path.parent)
+    part.unlink(missing_ok=True)
+    return part
 
 
 def write_bytes(path: Path, data: bytes) -> None:

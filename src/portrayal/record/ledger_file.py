@@ -66,6 +66,8 @@ def open_writable(path: Path) -> sqlite3.Connection:
         for column in (*_ADDED, *_ADDED_EMPTY):
             if column not in _columns(connection):
                 connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+                with connection:  # what the plan's hash was of has lost a column
+                    connection.execute("DELETE FROM facts WHERE name = 'plan'")
         _allow_all_states(connection)
     except sqlite3.OperationalError as error:
         raise PortrayalError(f"cannot write the ledger {path}: {error}.") from None

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 import portrayal
-from portrayal.edges.writing import write_text
+from portrayal.edges.writing import forget_part, write_text
 from portrayal.record.ledger import Ledger
 from portrayal.runs.changed import noted_source
 from portrayal.runs.run import Run
@@ -44,7 +44,9 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "stimuli_sha256": _digest(stimuli),
         }
     head = "{\n" + _lines(manifest)
-    if not _begins(run.manifest, head):
+    if _begins(run.manifest, head):
+        forget_part(run.manifest)
+    else:
         shown = dict(stimuli.select("stimulus", "hash").iter_rows())
         write_text(run.manifest, f"{head},\n{_lines({'stimuli': shown})}\n}}\n")
 
