@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -122,6 +123,7 @@ def test_a_chart_of_the_user_with_a_name_we_need_is_refused(audited: Path) -> No
 def test_the_run_of_an_earlier_version_is_ours(audited: Path) -> None:
     """Before there were marks a ledger of ours made a run."""
     (audited / ".portrayal").unlink()
+    shutil.rmtree(audited / "rows")  # which earlier versions did not write
     stale = audited / "charts" / "stale.svg"
     stale.write_text("<svg/>")
     flow.audit(example_study(), audited, quiet=True)

@@ -242,5 +242,5 @@ def test_a_report_over_unfinished_work_says_so_at_its_top(tmp_path: Path, nurser
     ledger.close()
     assert open_questions > 0
     top = page[: page.index("<main")]
-    assert "This report is over unfinished work." in top
+    assert "This is over unfinished work: " in top
     assert f"of {len(pl.read_parquet(Run(run).stimuli))} questions have no answer yet" in top

@@ -189,7 +189,9 @@ def test_a_signal_to_the_whole_terminal_lets_the_program_finish(tmp_path: Path, 
     (tmp_path / "embed.py").write_text(SLOW)
     (tmp_path / "study.toml").write_text(STUDY.format(python=sys.executable))
     words = [sys.executable, "-m", "portrayal.cli", "audit", "study.toml", "--out", "run", "-q"]
-    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # Where the tests themselves run under nohup, SIGHUP would be ignored.
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # fmt: skip
     log = tmp_path / "asked.log"
     while not log.exists() or len(log.read_text().splitlines()) < 2:
         time.sleep(0.01)

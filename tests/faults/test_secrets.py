@@ -178,7 +178,8 @@ def test_a_key_that_a_service_echoes_is_found_nowhere(
 ) -> None:
     monkeypatch.setenv("PLANTED", KEY)  # a name that says nothing
     parameters = (
-        'parameters = { headers = { Authorization = "Bearer $PLANTED" }, query = { k = "$PLANTED" }, body = { pat = "$PLANTED" },'
+        'parameters = { headers = { Authorization = "Bearer $PLANTED" }, query = { k = "$PLANTED" },'
+        ' body = { pat = "$PLANTED", text = "{content}" },'
         ' answer = "vector", model_version = "version" }\nlimits = { retries = 0, concurrency = 1 }'
     )
     study = write_study(tmp_path, f"{address}/{status}", parameters)
@@ -265,7 +266,9 @@ def test_secrets_come_from_a_file_the_study_names(address: str, tmp_path: Path, 
         read_secrets_file(tmp_path / "gone.env")
 
 
-@pytest.mark.parametrize("place", ["headers = { X-Auth = ", "query = { k = ", "body = { pat = "])
+@pytest.mark.parametrize(
+    "place", ["headers = { X-Auth = ", "query = { k = ", 'body = { text = "{content}", pat = ']
+)
 @pytest.mark.parametrize("source", ["environment", "file"])
 def test_a_key_too_short_to_hide_is_refused_and_nobody_is_asked(
     place: str, source: str, tmp_path: Path, capfd, monkeypatch

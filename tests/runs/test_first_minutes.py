@@ -230,7 +230,7 @@ def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(
 def test_a_test_that_was_not_computed_is_not_said_to_be(tmp_path: Path) -> None:
     run = portrayal.audit(WORDS, tmp_path, quiet=True, systems={"odd": lambda word: "hello"})
     (said,) = json.loads((run.folder / "warnings.json").read_text())
-    assert "is not computed: it lacks 8 of 8 men's names" in said
+    assert "is not computed: it lacks 8 of 8 men's names" in said["remark"]
 
 
 def test_a_few_failures_are_said_with_the_command_that_asks_again(tmp_path: Path, capsys) -> None:

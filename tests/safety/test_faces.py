@@ -34,7 +34,11 @@ BEGINS = (
 )  # and WebP, AVIF and HEIC by their inside
 EMBEDDED = re.compile(rb"data:image/[a-z+]+;base64,[A-Za-z0-9+/]{2000}")
 # Pictures without a manifest, each with what it shows. Nobody may be added here: a face has a manifest.
-WITHOUT_PEOPLE: dict[str, str] = {}
+WITHOUT_PEOPLE = {
+    "docs/assets/gallery/report-desk.webp": "drawn by scripts/gallery.py: a report of phantoms and drawn figures",
+    "docs/assets/gallery/report-phone.webp": "drawn by scripts/gallery.py: a report of phantoms and drawn figures",
+    "docs/images/report.png": "drawn by scripts/readme_picture.py: the first screen of the demonstration's report",
+}
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -217,8 +217,10 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("A does x (with y): 12% (95% interval 8 to 16%). It has no z.")
     'A does x (with y): 12% (95% interval 8 to 16%).'
     """
-    found = re.match(r".*?\)\.(?=\s|$)", text, re.DOTALL)
-    return found[0] if found else text
+    at = text.find(").")
+    while at >= 0 and text[at + 2 : at + 3].strip():  # a point inside a word ends no sentence
+        at = text.find(").", at + 2)
+    return text[: at + 2] if at >= 0 else text
 
 
 def unique(names: Sequence[str]) -> list[str]:

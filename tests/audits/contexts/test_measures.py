@@ -16,7 +16,7 @@ from portrayal.audits.contexts.measures.questions import FACETS, Design, answer_
 from portrayal.audits.contexts.measures.ratings import median, ratings
 from portrayal.audits.contexts.measures.rq2_recognition import independence
 from portrayal.audits.contexts.measures.rq4_descriptions import HEADLINE, cosine_distance, distances
-from portrayal.audits.contexts.warnings import warnings_of
+from portrayal.audits.contexts.warnings import remarks_of
 from portrayal.errors import PortrayalError
 from portrayal.stats.random_intercept import Fitted
 from portrayal.tables import REVIEWS
@@ -167,7 +167,7 @@ def test_places_never_recognised_are_na_not_zero():
     )
     assert any(
         "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
-        for text in warnings_of(found, {}, ["gender"])
+        for text in remarks_of(found, {}, ["gender"])
     )
 
 
@@ -229,7 +229,7 @@ def test_small_cells_are_na_with_their_reason():
     assert "NA: 2 people, fewer than 3" in rows("distance", "F1", group="male, B")["note"]
     assert any(
         "male, B" in text
-        for text in warnings_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
+        for text in remarks_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
     )
     interaction = rows("distance_anova", "F1", factor="gender x race")
     assert interaction["p"] is None
