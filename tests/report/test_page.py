@@ -423,6 +423,15 @@ def test_a_table_writes_each_column_alike():
     assert "1.00 < .001 1 0.0012 0.93 .500 20 5" in " ".join(rows)
 
 
+def test_a_table_names_measures_in_words():
+    table = pl.DataFrame({"measure": ["ndcg_cut_100", "own_measure"], "value": [1.0, 2.0]})
+    page = read(quick(tables=[ReportTable("t", "T", "", table)]))
+    rows = " ".join(row.text for row in page.find("section", id="associations")[0].find("tr"))
+    assert "nDCG at 100" in rows
+    assert "ndcg_cut_100" not in rows
+    assert "own_measure" in rows  # nobody gave it other words
+
+
 def test_a_study_without_correction_says_so():
     assert "p is not adjusted: the study declared no correction." in quick(
         manifest={"family": {"method": "none"}}

@@ -146,9 +146,10 @@ def test_to_pandas_needs_pandas_alone(tmp_path: Path, without: Callable[..., Non
 
     run = portrayal.audit(WORDS, tmp_path / "run", quiet=True, systems={"mine": embed})
     without("pyarrow")
-    table = run.to_pandas()
-    assert isinstance(table, pandas.DataFrame)
-    assert table["measure"].tolist() == run.results["measure"].to_list()
+    for table in (run.to_pandas(), run.results.to_pandas(), run.results.head(2).to_pandas()):
+        assert isinstance(table, pandas.DataFrame)
+        assert table["measure"].tolist() == run.results["measure"].to_list()[: len(table)]
+    assert len(run.results.to_pandas()) == run.results.height
 
 
 def test_without_pandas_to_pandas_says_so_in_one_line(tmp_path: Path, without: Callable[..., None]) -> None:

@@ -19,6 +19,22 @@ from portrayal.runs.run import existing_run
 from portrayal.stats.decision import FOUND
 
 
+class ResultsTable(pl.DataFrame):
+    """A polars table whose `to_pandas` needs pandas alone; that of polars needs pyarrow too."""
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Return it as a pandas table; with options, as polars does it."""
+        if options:
+            return super().to_pandas(**options)
+        try:
+            import pandas
+        except ImportError:
+            raise PortrayalError(
+                "to_pandas() needs pandas, which is not installed. Run: pip install pandas. Without it, `results` is a polars table."
+            ) from None
+        return pandas.DataFrame(self.to_dict(as_series=False))
+
+
 class Run:
     """A run of a study, opened.
 
@@ -71,9 +87,9 @@ class Run:
         return [finding_json(self._section, finding, 0) for finding in self._section.findings]
 
     @property
-    def results(self) -> pl.DataFrame:
+    def results(self) -> ResultsTable:
         """Return the Results table."""
-        return self._section.measured.results
+        return ResultsTable(self._section.measured.results)
 
     @property
     def charts(self) -> dict[str, Any]:
@@ -86,14 +102,8 @@ class Run:
         return kept_table(self._files.responses, MEND)
 
     def to_pandas(self) -> Any:
-        """Return the results as a pandas table; needs pandas alone, where polars' own `results.to_pandas()` needs pyarrow too."""
-        try:
-            import pandas
-        except ImportError:
-            raise PortrayalError(
-                "to_pandas() needs pandas, which is not installed. Run: pip install pandas. Without it, `results` is a polars table."
-            ) from None
-        return pandas.DataFrame(self.results.to_dict(as_series=False))
+        """Return the results as a pandas table; needs pandas alone."""
+        return self.results.to_pandas()
 
     def __fspath__(self) -> str:
         return str(self.report)

@@ -197,17 +197,28 @@ def drawn_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.
 
 def tables_view(section: Section) -> list[dict[str, Any]]:
     """Return the further tables, capped, each with the name of its file."""
+    names = {**NAMES, **section.audit.names}
     return [
         {
             "title": table.title,
             "text": table.text,
             "file": f"tables/{name}.csv",
             "columns": [(plain(column.name), column_kind(column)) for column in table.table.get_columns()],
-            "rows": list(zip(*map(cells, table.table.head(SHOWN_ROWS).get_columns()), strict=True)),
+            "rows": list(
+                zip(
+                    *(cells(_named(one, names)) for one in table.table.head(SHOWN_ROWS).get_columns()),
+                    strict=True,
+                )
+            ),
             "height": table.table.height,
         }
         for table, name in zip(section.tables, table_files(section), strict=True)
     ]
+
+
+def _named(column: pl.Series, names: Mapping[str, str]) -> pl.Series:
+    """Put measures into words where a column names them."""
+    return column.replace(names) if column.name == "measure" and column.dtype == pl.String else column
 
 
 def column_kind(column: pl.Series) -> str:

@@ -12,6 +12,8 @@ from portrayal.report.theme import GRID, INK, MUTED, PALETTE
 POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers
 SIZE = 190  # pixels of a panel
 
+GROUPS = {"jobs_m": "jobs of men", "jobs_f": "jobs of women"}  # as the word list calls them, and in words
+
 
 def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
     """Draw a panel per system: queries, their fit, and the perfect system's fit as a dashed line."""
@@ -105,7 +107,7 @@ def strip(words: pl.DataFrame) -> Any:
     """Draw the words of each group along the direction, with the group's mean as a tick."""
     import altair as alt
 
-    frame = words.select("word", "group", "pole", "score", "dichotomy")
+    frame = words.select("word", pl.col("group").replace(GROUPS), "pole", "score", "dichotomy")
     base = alt.Chart(frame, width=430, height=alt.Step(26)).encode(
         alt.Y(field="group", type="nominal", sort=None, title=None)
     )
