@@ -31,7 +31,6 @@ from portrayal.vision.generator.steering import (
     Centre,
     _learnt,
     between,
-    face_ends,
     find_centre,
     find_ends,
     lines,
@@ -191,8 +190,6 @@ def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None
     centre = find_centre(studio, compass, people, line)
     values = (-2, -1, 0, 1, 2)
     ends = find_ends(studio, compass, centre, line)
-    if kind == "face only":
-        ends = face_ends(studio, compass, centre, line, ends)
     found = between(studio, centre, line, values, ends, kind)
     varied = [studio.read(shown(studio, styles, centre, kind)) for styles in found]
     steps = np.diff(np.stack(varied)[:, :, places([line.varied])], axis=0)

@@ -31,10 +31,10 @@ LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 # The reading at value 2 (log odds), with a minus at -2: as far as two independent readers need, no farther, since identity pays for it.
 REACH = {BOTH: 3.0, "White to Black": 4.0, "White to East Asian": 3.4, "Black to East Asian": 3.6}
 # What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity.
-LEFT = (*LOOKS, *PAIR_LEVELS)
+LEFT = LOOKS
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of the way to an end: where readings are taken to place the steps
 FACE_SHARE = 0.75  # of the whole picture's reach, asked of the face alone
-FACE_ROUNDS, FACE_FARTHEST = 6, 1.5  # how often and how far it is corrected
+QUIET_ROUNDS = 6  # how often a placebo is corrected
 STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
 TRIES, SCALES = (
     6,
@@ -109,21 +109,6 @@ def find_ends(studio: Studio, compass: Compass, centre: Centre, line: Line) -> l
     return ends
 
 
-def face_ends(
-    studio: Studio, compass: Compass, centre: Centre, line: Line, ends: Sequence[np.ndarray]
-) -> list[np.ndarray]:
-    """Return the styles whose faces, laid over the centre, show the two ends.
-
-    The face alone shows less of a cue than the whole picture, so less is asked of it; and it is corrected from where the whole picture
-    is right, a little only: from the centre it would be painted rather than changed.
-    """
-    found = []
-    for sign, styles in zip((-1, 1), ends, strict=True):
-        names, wanted = _wanted(line, centre.readings, sign * FACE_SHARE * REACH[line.varied])
-        found.append(steer(studio, compass, styles, names, wanted, centre, FACE_ROUNDS, FACE_FARTHEST))
-    return found
-
-
 def between(
     studio: Studio, centre: Centre, line: Line, values: Sequence[float], ends: Sequence[np.ndarray], kind: str
 ) -> list[np.ndarray]:
@@ -167,9 +152,7 @@ def steer(
     styles: np.ndarray,
     names: Sequence[str],
     wanted: np.ndarray,
-    over: Centre | None = None,
     rounds: int = ROUNDS,
-    farthest: float = FARTHEST,
 ) -> np.ndarray:
     """Correct styles until their readings are those wanted; returns for each face the best styles that were seen.
 
@@ -183,10 +166,8 @@ def steer(
         Where to start, n x 512.
     names, wanted
         The readings steered, the cue first, and their values, n x names.
-    over
-        Blend over this centre before reading: steps are then even in what the face alone shows.
-    rounds, farthest
-        How often to correct, and how far at most, in standard deviations of styles.
+    rounds
+        How often to correct; nobody goes farther than FARTHEST.
     """
     at, moves = places(list(names)), compass.moves(names)
     scale, weights = compass.scale[at], np.array([CUE_COUNTS, *(_counts(name) for name in names[1:])])
@@ -196,8 +177,7 @@ def steer(
     now, best, least = styles.copy(), styles.copy(), np.full(len(styles), np.inf)
     taken = read = np.zeros((len(styles), len(at)))
     for turn in range(rounds + 1):
-        pictures = studio.render(now) if over is None else shown(studio, now, over, "face only")
-        before, read = read, studio.read(pictures)[:, at] / scale
+        before, read = read, studio.read(studio.render(now))[:, at] / scale
         if turn:
             slopes = _learnt(slopes, taken, read - before)
         off = wanted / scale - read
@@ -205,7 +185,7 @@ def steer(
         better = error < least
         best[better], least[better] = now[better], error[better]
         step = DAMPING * np.clip(_solved(slopes, off * felt), -LONGEST, LONGEST)
-        ahead = styles + compass.shortened(now + (step * scale) @ moves - styles, farthest)
+        ahead = styles + compass.shortened(now + (step * scale) @ moves - styles, FARTHEST)
         cut = np.abs(ahead - now - (step * scale) @ moves).max(axis=1, keepdims=True) > 1e-9
         now, taken = ahead, np.where(cut, 0, step)  # a move that was cut short teaches nothing
     return best
@@ -275,7 +255,7 @@ def _quiet(
     at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
     scale = compass.scale[at]
     way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
-    for _ in range(FACE_ROUNDS):
+    for _ in range(QUIET_ROUNDS):
         pictures = shown(studio, centre.styles + way, centre, kind)
         off = (centre.readings - studio.read(pictures))[:, at] / scale
         larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
