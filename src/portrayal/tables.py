@@ -8,6 +8,7 @@ at the borders, where a table enters the package; inside, tables are trusted.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import struct
 import zlib
@@ -351,7 +352,12 @@ def reads(what: str) -> Callable[[Reader], Reader]:
 def read_json(path: Path, what: str) -> Any:
     """Read a JSON file, gzipped or not."""
     try:
-        return parse_json(read_unpacked(path))
+        text = read_unpacked(path)
+        value = parse_json(text)
+        # Half of a surrogate pair is no character, and no table takes it.
+        if b"\xed" in text or b"\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (OSError, EOFError, ValueError) as error:
         raise PortrayalError(f"{path} cannot be read as {what}: {str(error).splitlines()[0]}.") from None
 

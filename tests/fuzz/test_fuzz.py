@@ -43,7 +43,7 @@ def test_a_damaged_file_is_read_or_said_to_be_one(
 FOUND = [
     ("vinvl labels", 0), ("vinvl labels", 2), ("coco instances", 6), ("coco instances", 16), ("qrels", 9), ("captions csv", 2),
     ("people csv", 11), ("recorded services", 12), ("recorded services", 13), ("visual genome", 23), ("visual genome", 28),
-    ("spice", 29), ("vectors, npz", 164), ("collection", 977), ("collection", 1329),
+    ("spice", 29), ("vectors, npz", 164), ("collection", 977), ("collection", 1329), ("coco results", 3486),
 ]  # fmt: skip
 
 
