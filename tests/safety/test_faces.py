@@ -34,11 +34,7 @@ BEGINS = (
 )  # and WebP, AVIF and HEIC by their inside
 EMBEDDED = re.compile(rb"data:image/[a-z+]+;base64,[A-Za-z0-9+/]{2000}")
 # Pictures without a manifest, each with what it shows. Nobody may be added here: a face has a manifest.
-WITHOUT_PEOPLE = {
-    "docs/assets/gallery/report-desk.webp": "drawn by scripts/gallery.py: a report of phantoms and drawn figures",
-    "docs/assets/gallery/report-phone.webp": "drawn by scripts/gallery.py: a report of phantoms and drawn figures",
-    "docs/images/report.png": "drawn by scripts/readme_picture.py: the first screen of the demonstration's report",
-}
+WITHOUT_PEOPLE: dict[str, str] = {}
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -151,11 +147,11 @@ def declared() -> dict[Path, str]:
         if path.name == "backgrounds.csv":
             with path.open(encoding="utf-8") as table:
                 told |= {path.parent / row["file"]: row["source"] for row in csv.DictReader(table)}
-        if path.name == MANIFEST and path.is_relative_to(ROOT / "src"):
+        if path.name == MANIFEST and path.parts[len(ROOT.parts)] in ("src", "docs"):
             manifest = json.loads(path.read_text(encoding="utf-8"))
             for picture in manifest["pictures"]:
                 consent = picture.get("consent") or manifest.get("consent")
-                told[path.parent / picture["file"]] = (
+                told[(path.parent / picture["file"]).resolve()] = (
                     f"{consent}: {picture.get('source') or manifest.get('source')}"
                 )
     return told
