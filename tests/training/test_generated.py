@@ -29,10 +29,11 @@ def quiet(_: str) -> None:
     """Say nothing."""
 
 
-def parser_of_one_convolution(folder: Path) -> TfjsNetwork:
+def parser_of_one_convolution(folder: Path, padding: str = "SAME") -> TfjsNetwork:
     word = lambda text: base64.b64encode(text.encode()).decode()  # noqa: E731
     options = {
         "strides": {"list": {"i": ["1", "2", "2", "1"]}},
+        "padding": {"s": word(padding)},
         "fused_ops": {"list": {"s": [word("BiasAdd"), word("Relu")]}},
     }
     nodes = [
@@ -57,6 +58,11 @@ def test_same_padding_puts_the_odd_pixel_at_the_far_side(tmp_path: Path) -> None
     found = parser_of_one_convolution(tmp_path)(torch.ones(1, 1, 4, 4), "y")
     # 4 pixels by stride 2 need one pixel of padding, after the last: windows of 9, 6, 6 and 4 ones, less 3
     assert found[0, 0].tolist() == [[6.0, 3.0], [3.0, 1.0]]
+
+
+def test_without_padding_only_whole_windows_count(tmp_path: Path) -> None:
+    found = parser_of_one_convolution(tmp_path, "VALID")(torch.ones(1, 1, 5, 5), "y")
+    assert found[0, 0].tolist() == [[6.0, 6.0], [6.0, 6.0]]  # 9 ones less 3 everywhere
 
 
 def test_masks_on_a_device_are_those_of_the_package() -> None:
