@@ -17,7 +17,6 @@ from training.generated.augment import augment, resized
 from training.generated.distil import PARSER_SIDE, READER_SIDE, distil_parser, distil_reader
 from training.generated.nets import Parser, ResidualReader
 from training.generated.pack import pack
-from training.generated.people import choose, years
 from training.generated.readers import OUTPUTS, read_packed, read_raw
 from training.generated.small import changed
 from training.generated.small_onnx import parser_onnx, reader_onnx
@@ -26,6 +25,7 @@ from training.generated.tfjs import TfjsNetwork
 
 from portrayal.vision.generator.blend import face_only, feathered
 from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.people import choose, years
 from portrayal.vision.generator.readings import COLUMNS, places
 from portrayal.vision.generator.steering import FARTHEST, REACH, lines
 
@@ -183,7 +183,8 @@ def test_the_small_networks_say_the_same_as_onnx() -> None:
 def test_changed_people_read_between_the_ends_and_a_little_past() -> None:
     random = np.random.default_rng(5)
     slopes = random.normal(size=(512, len(COLUMNS))) / 22
-    compass = Compass(np.zeros(512), np.eye(512), slopes, np.ones(len(COLUMNS)), np.ones(len(COLUMNS)))
+    ones = np.ones(len(COLUMNS))
+    compass = Compass(np.zeros(512), np.eye(512), slopes, ones, ones, np.eye(512))
     styles = random.normal(size=(400, 512)) * 0.3
     found = changed(compass, styles, styles @ slopes, random)
     for number, line in enumerate(lines()):

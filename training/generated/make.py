@@ -19,7 +19,8 @@ import torch
 from PIL import Image
 
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
-from portrayal.vision.generator.readings import COLUMNS, READ
+from portrayal.vision.generator.people import choose, likely
+from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.steering import (
     KINDS,
     Centre,
@@ -29,8 +30,6 @@ from portrayal.vision.generator.steering import (
     placebo,
     shown,
 )
-from training.generated import distil
-from training.generated.people import choose, likely
 from training.generated.readers import (
     OUTPUTS,
     ResidualReader,
@@ -71,7 +70,7 @@ def main() -> None:
     parser.add_argument("fairface", type=Path)
     parser.add_argument("state", type=Path)
     for name, number in (("styles", 24000), ("pool", 12000), ("each", 8), ("epochs", 40), ("pretraining", 24), ("readers", 6),
-                         ("width", 32), ("distilling", 24)):  # fmt: skip
+                         ("width", 32)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
     job = Job(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -110,7 +109,6 @@ def find(job: Job) -> Compass:
     }
     job.say(f"R2 {_named(compass.explained)}, of the recogniser's embedding {shared:.3f}")
     compass.save(job.state / "compass.npz")
-    small(job, pictures, readings, compass)
     return compass
 
 
@@ -145,27 +143,6 @@ def load_readers(job: Job) -> None:
             {name: values.float() if values.is_floating_point() else values for name, values in kept.items()}
         )
         job.studio.nets.append(net.eval())
-
-
-def small(job: Job, pictures: Any, readings: np.ndarray, compass: Compass) -> None:
-    """Teach the two networks that ship, and keep them with how well they follow their teachers."""
-    wanted = torch.tensor(readings[:, : len(READ)], device=job.device)
-    cut = int(len(pictures) * 0.95)
-    net, units = distil.distil_reader(pictures[:cut], wanted[:cut], job.asked.distilling, job.say)
-    with torch.no_grad():
-        found = torch.cat([distil._forward(net, distil.resized(part.float() / 127.5 - 1, distil.READER_SIDE))
-                           for part in pictures[cut:].split(256)])  # fmt: skip
-    left = (((wanted[cut:] - units["mean"]) / units["spread"]).float() - found).square().mean(0)
-    job.figures["small reader, R2"] = {
-        name: round(1 - float(one), 3) for name, one in zip(READ, left, strict=True)
-    }
-    some = pictures[: min(len(pictures), 8000)]
-    regions = torch.cat([job.studio.regions(part).half() for part in some.split(480)])
-    last = max(1, len(some) // 20)
-    parser = distil.distil_parser(some[:-last], regions[:-last], max(1, job.asked.distilling // 2), job.say)
-    job.figures["small parser, overlap"] = distil.agreement(parser, some[-last:], regions[-last:])
-    job.say(f"small {job.figures['small reader, R2']} {job.figures['small parser, overlap']}")
-    torch.save({"reader": net.state_dict(), "parser": parser.state_dict(), **units}, job.state / "small.pt")
 
 
 def make(job: Job, compass: Compass) -> None:

@@ -41,6 +41,20 @@ TRIES, SCALES = (
     6,
     (0.25, 0.5, 0.75, 1.0, 1.3, 1.7),
 )  # placebo ways tried a face, and lengths looked at of the one taken
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is rendered for a face: every number here costs time, and takes faces nearer to what was asked."""
+
+    rounds: int = ROUNDS  # of steering to the centre
+    shares: tuple[float, ...] = SHARES  # places looked at on the way
+    tries: int = TRIES  # ways tried for a placebo
+    quiet_rounds: int = QUIET_ROUNDS
+
+
+FULL = Effort()
+THRIFTY = Effort(rounds=5, shares=SHARES[::2], tries=2, quiet_rounds=3)  # without a GPU
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 KINDS = ("face only", "whole")
 
@@ -92,19 +106,27 @@ def lines() -> list[Line]:
     return [Line("gender", (), BOTH, HELD["gender"]), *race]
 
 
-def find_centre(studio: Studio, compass: Compass, styles: np.ndarray, line: Line) -> Centre:
+def find_centre(
+    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, effort: Effort = FULL
+) -> Centre:
     """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to 0."""
     start = studio.read(studio.render(styles))
     names, wanted = _wanted(line, start, 0.0)
-    near = steer(studio, compass, styles, names, wanted)
-    looked = [studio.read(studio.render(one)) for one in _places(near, compass, line)]
-    found = _placed(near, compass, line, _seen(looked, line), 0.0)
+    near = steer(studio, compass, styles, names, wanted, effort.rounds)
+    looked = [studio.read(studio.render(one)) for one in _places(near, compass, line, effort)]
+    found = _placed(near, compass, line, _seen(looked, line), 0.0, effort)
     pictures = studio.render(found)
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
 
 def between(
-    studio: Studio, compass: Compass, centre: Centre, line: Line, values: Sequence[float], kind: str
+    studio: Studio,
+    compass: Compass,
+    centre: Centre,
+    line: Line,
+    values: Sequence[float],
+    kind: str,
+    effort: Effort = FULL,
 ) -> list[np.ndarray]:
     """Return the styles at each value (-2 to 2): along the cue's direction from the centre, where the cue reads as wanted.
 
@@ -112,10 +134,14 @@ def between(
     there, so steps are even in what is perceived.
     """
     reach = REACH[line.varied] * (FACE_SHARE if kind == "face only" else 1.0)
-    looked = [studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, compass, line)]
+    looked = [
+        studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, compass, line, effort)
+    ]
     seen = _seen(looked, line)
     return [
-        centre.styles if value == 0 else _placed(centre.styles, compass, line, seen, value / 2 * reach)
+        centre.styles
+        if value == 0
+        else _placed(centre.styles, compass, line, seen, value / 2 * reach, effort)
         for value in values
     ]
 
@@ -125,8 +151,8 @@ def _way(compass: Compass, line: Line) -> np.ndarray:
     return compass.moves([line.varied, *line.held])[0] * REACH[line.varied]
 
 
-def _places(styles: np.ndarray, compass: Compass, line: Line) -> list[np.ndarray]:
-    return [styles + share * _way(compass, line) for share in SHARES]
+def _places(styles: np.ndarray, compass: Compass, line: Line, effort: Effort) -> list[np.ndarray]:
+    return [styles + share * _way(compass, line) for share in effort.shares]
 
 
 def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
@@ -135,9 +161,11 @@ def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
     return np.maximum.accumulate(np.column_stack([one[:, at] for one in looked]), axis=1)
 
 
-def _placed(styles: np.ndarray, compass: Compass, line: Line, seen: np.ndarray, wanted: float) -> np.ndarray:
+def _placed(
+    styles: np.ndarray, compass: Compass, line: Line, seen: np.ndarray, wanted: float, effort: Effort
+) -> np.ndarray:
     """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
-    share = np.array([np.interp(wanted, row, SHARES) for row in seen])
+    share = np.array([np.interp(wanted, row, effort.shares) for row in seen])
     return styles + share[:, None] * _way(compass, line)
 
 
@@ -216,6 +244,7 @@ def placebo(
     sizes: Sequence[np.ndarray],
     kind: str,
     random: np.random.Generator,
+    effort: Effort = FULL,
 ) -> list[np.ndarray]:
     """Return styles as far from the centre as each of `sizes` says, along one way that changes no reading.
 
@@ -229,12 +258,14 @@ def placebo(
         The root mean square difference of pictures to reach, one array of n for each step on this side of the centre, smallest first.
     random
         Draws the ways; the other side of a series gets ways of its own.
+    effort
+        How many ways are tried, and how often each is corrected.
     """
     root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
     best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
-    for _ in range(TRIES):
+    for _ in range(effort.tries):
         way = compass.neutral(random.standard_normal(centre.styles.shape) @ root.T, PLACEBO_HELD)
-        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind)
+        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind, effort.quiet_rounds)
         better = error < least
         best[better], least[better] = found[better], error[better]
     looked = [
@@ -250,13 +281,19 @@ def placebo(
 
 
 def _quiet(
-    studio: Studio, compass: Compass, centre: Centre, way: np.ndarray, sizes: np.ndarray, kind: str
+    studio: Studio,
+    compass: Compass,
+    centre: Centre,
+    way: np.ndarray,
+    sizes: np.ndarray,
+    kind: str,
+    rounds: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a way corrected until it is as large as wanted and changes no reading, and how much it still changes."""
     at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
     scale = compass.scale[at]
     way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
-    for _ in range(QUIET_ROUNDS):
+    for _ in range(rounds):
         pictures = shown(studio, centre.styles + way, centre, kind)
         off = (centre.readings - studio.read(pictures))[:, at] / scale
         larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
