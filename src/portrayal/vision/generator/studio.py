@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.vision.faces.reader import chips, read_age
+from portrayal.vision.faces.suitability import inspect_face
 from portrayal.vision.generator.blend import face_only, feathered
 from portrayal.vision.generator.directions import Compass, read_compass
 from portrayal.vision.generator.generator import session
@@ -64,6 +65,12 @@ class SmallStudio:
 
         marks = LANDMARKS * pictures.shape[1]
         return read_age([chips(Image.fromarray(one), marks, "age") for one in pictures])
+
+    def plain(self, pictures: np.ndarray) -> np.ndarray:
+        """Say which faces are seen from the front, with nothing before them, by the rules for photographs."""
+        from PIL import Image
+
+        return np.array([not inspect_face(Image.fromarray(one)).reason for one in pictures])
 
     def distance(self, pictures: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the root mean square difference in levels, at the side that is looked at."""
