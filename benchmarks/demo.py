@@ -1,0 +1,82 @@
+"""Where the time of `portrayal demo` goes: each study's recording and measuring, and the report.
+
+    python -m benchmarks.demo
+
+Saves benchmarks/results/demo.json and writes docs/benchmarks.md anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks import runner
+from benchmarks.timing import processor_time
+
+MOST = 120  # seconds on two cores
+
+
+def main() -> int:
+    """Run the demonstration once and say where the time went."""
+    found = demonstrate()
+    runner.save("demo", found)
+    for name, seconds in found["parts"].items():
+        print(f"{seconds:7.1f} s  {name}")
+    print(
+        f"{found['seconds']:7.1f} s  in all, {found['processor']:.1f} s of processor time (at most {MOST} s)"
+    )
+    runner.write_page()
+    return 0
+
+
+def demonstrate() -> dict[str, Any]:
+    """Run the demonstration into a folder that is thrown away; return what each part took."""
+    began, busy = time.perf_counter(), processor_time()
+    from portrayal import demo, flow
+
+    parts = {"start": time.perf_counter() - began}
+    steps = {"record": _study, "measure": _run, "report": lambda *given: "the report"}
+    for step, named in steps.items():
+        setattr(flow, step, _watched(getattr(flow, step), step, named, parts))
+    with tempfile.TemporaryDirectory() as folder:
+        demo.run_demo(Path(folder) / "demo", quiet=True)
+    seconds = time.perf_counter() - began
+    parts["the rest"] = seconds - sum(parts.values())
+    return {
+        "seconds": seconds,
+        "processor": processor_time() - busy,
+        "cores": os.cpu_count(),
+        "date": runner.today(),
+        "parts": parts,
+    }
+
+
+def _study(study: Path, *others: Any) -> str:
+    return Path(study).stem
+
+
+def _run(folder: Path, *others: Any) -> str:
+    return Path(folder).name
+
+
+def _watched(call: Callable[..., Any], step: str, named: Callable[..., str], parts: dict[str, float]) -> Any:
+    """Return the step with a clock around it."""
+
+    def timed(*given: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return call(*given, **options)
+        finally:
+            name = named(*given) if step == "report" else f"{named(*given)}: {step}"
+            parts[name] = parts.get(name, 0.0) + time.perf_counter() - start
+
+    return timed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
