@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import runner
 from benchmarks.timing import processor_time
+
+from benchmarks import runner
 
 MOST = 120  # seconds on two cores
 

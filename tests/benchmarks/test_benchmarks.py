@@ -4,12 +4,12 @@ import json
 import math
 
 import pytest
-
-from benchmarks import environments, page, probes, runner
 from benchmarks.one import measure_growth, run
 from benchmarks.registry import BENCHMARKS
 from benchmarks.shape import Benchmark, Peer
 from benchmarks.timing import timed
+
+from benchmarks import environments, page, probes, runner
 
 RATES = dict.fromkeys(probes.RATES, 1e9)
 NEEDED = {  # the table of what is promised
