@@ -1,8 +1,7 @@
 """The inverted index: how often each word occurs in each document, as one sparse matrix of integers.
 
-Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats;
-turning it on its side is a counting sort that puts the repeats next to each other, so counting takes no
-comparison sort.
+Documents are taken in batches. A batch's words and documents, as one number each, are sorted: that puts repeats next to
+each other, and every word's documents in order.
 
 On disk an index is plain .npy arrays that are mapped into memory, so that opening a large one takes no time.
 """
@@ -119,7 +118,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     blocks: list[_Block] = []
     for batch in in_batches(documents, BATCH, CHARACTERS):
         ids, borders = tokeniser.encode([text for _, text in batch])
-        blocks.append(_block(ids, borders, len(names), len(tokeniser.vocabulary)))
+        blocks.append(_block(ids, borders, len(names)))
         names.extend(name for name, _ in batch)
     _check_names(names)
     return _join(names, tokeniser, blocks)
@@ -161,26 +160,25 @@ class _Block:
     lengths: NDArray[np.int64]
 
 
-def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocabulary: int) -> _Block:
+def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int) -> _Block:
     """Count the words of a batch whose first document has number `first`."""
-    from scipy import sparse
-
-    shape = (len(borders) - 1, vocabulary)
-    rows = sparse.csr_array((np.ones(len(ids), np.int8), ids, borders), shape=shape)
-    turned = rows.tocsc()
-    docs, starts = turned.indices, turned.indptr
-    # A run of the same document within the same word is one posting; its length is the count.
-    fresh = np.ones(len(docs), bool)
-    fresh[1:] = docs[1:] != docs[:-1]
-    fresh[starts[:-1][starts[:-1] < len(docs)]] = True
-    places = np.flatnonzero(fresh)
-    counts = np.diff(places, append=len(docs)).astype(np.int32)
-    sizes = np.diff(np.concatenate([[0], np.cumsum(fresh)])[starts])
-    present = np.flatnonzero(sizes)
-    postings = docs[places] + np.int32(first)
+    lengths = np.diff(borders)
+    # Word and document in one number: sorted, every word's documents ascend and repeats lie side by side.
+    keys = ids.astype(np.int64) * len(lengths) + np.repeat(np.arange(len(lengths)), lengths)
+    keys.sort()
+    places = _starts(keys)
+    counts = np.diff(places, append=len(keys)).astype(np.int32)
+    words, documents = np.divmod(keys[places], max(1, len(lengths)))
+    begins = _starts(words)
+    sizes = np.diff(begins, append=len(words)).astype(np.int32)
     return _Block(
-        present.astype(np.int32), sizes[present].astype(np.int32), postings, counts, np.diff(borders)
+        words[begins].astype(np.int32), sizes, (documents + first).astype(np.int32), counts, lengths
     )
+
+
+def _starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
 
 
 def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index:

@@ -21,9 +21,7 @@ _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 # In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character.
-_WORD_BYTES = np.zeros(256, bool)
-_WORD_BYTES[[*b"abcdefghijklmnopqrstuvwxyz0123456789"]] = True
-_WORD_BYTES[128:] = True
+_WORD_BYTES = bytes(byte >= 128 or chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" for byte in range(256))
 
 
 def words(text: str) -> list[str]:
@@ -134,6 +132,6 @@ def _prepared(text: str) -> bytes:
 def _borders(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where words begin and end."""
     inside = np.zeros(len(data) + 2, bool)
-    inside[1:-1] = _WORD_BYTES[data]
+    inside[1:-1] = np.frombuffer(data.tobytes().translate(_WORD_BYTES), bool)
     borders = np.flatnonzero(inside[1:] != inside[:-1])  # into a word, out of it, into the next ...
     return borders[::2], borders[1::2]
