@@ -9,7 +9,9 @@ On disk an index is plain .npy arrays that are mapped into memory, so that openi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +27,7 @@ from portrayal.edges.writing import replacing, write_text
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.stemming import stems
-from portrayal.text.tokens import Tokeniser, stop_words, words
+from portrayal.text.tokens import Found, Tokeniser, found_words, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -34,6 +36,7 @@ ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
 # About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
 BATCH, CHARACTERS = 1000, 2_000_000
+AHEAD = 2  # batches whose words are found while earlier ones are counted
 
 
 @dataclass(frozen=True)
@@ -116,12 +119,25 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     tokeniser = Tokeniser(stop_words() if stop is None else stop)
     names: list[str] = []
     blocks: list[_Block] = []
-    for batch in in_batches(documents, BATCH, CHARACTERS):
-        ids, borders = tokeniser.encode([text for _, text in batch])
-        blocks.append(_block(ids, borders, len(names)))
-        names.extend(name for name, _ in batch)
+    for some, found in _ahead(in_batches(documents, BATCH, CHARACTERS)):
+        blocks.append(_block(*tokeniser.number(found), len(names)))
+        names.extend(some)
     _check_names(names)
     return _join(names, tokeniser, blocks)
+
+
+def _ahead(batches: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[list[str], Found]]:
+    """Yield the names and words of each batch; a second thread finds the words of the next ones meanwhile."""
+    waiting: deque[tuple[list[str], Future[Found]]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        for batch in batches:
+            words = pool.submit(found_words, [text for _, text in batch])
+            waiting.append(([name for name, _ in batch], words))
+            if len(waiting) > AHEAD:
+                some, words = waiting.popleft()
+                yield some, words.result()
+        for some, words in waiting:
+            yield some, words.result()
 
 
 def stemmed(index: Index, stemmer: str) -> Index:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,23 @@ def _own_list(path: Path) -> frozenset[str]:
     return found
 
 
+class Found(NamedTuple):
+    """The words of a batch of texts: where they stand, and their hashes; text i has words borders[i] to borders[i + 1]."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    hashes: Hashes
+    borders: NDArray[np.int64]
+
+
+def found_words(texts: Sequence[str]) -> Found:
+    """Find the words of texts; this needs no vocabulary, so that batches can be looked at side by side."""
+    data, offsets = _joined(texts)
+    starts, ends = _borders(data)
+    return Found(data, starts, ends, word_hashes(data, starts, ends), np.searchsorted(starts, offsets))
+
+
 class Tokeniser:
     """Turns batches of texts into word ids, growing one vocabulary; stop words are left out.
 
@@ -86,16 +104,16 @@ class Tokeniser:
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
         """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
-        data, offsets = _joined(texts)
-        starts, ends = _borders(data)
-        hashes = word_hashes(data, starts, ends)
-        ids = self._ids(hashes, data, starts, ends)
-        borders = np.searchsorted(starts, offsets)
+        return self.number(found_words(texts))
+
+    def number(self, found: Found) -> tuple[Ids, NDArray[np.int64]]:
+        """Do what `encode` does with words that were found beforehand."""
+        ids = self._ids(found.hashes, found.data, found.starts, found.ends)
         if not self._stopped:
-            return ids, borders
+            return ids, found.borders
         # Stop words were seen first, so theirs are the lowest ids.
         kept = ids >= len(self._stopped)
-        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[borders]
+        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
 
     def _ids(
         self, hashes: Hashes, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]

@@ -54,10 +54,11 @@ class Vocabulary:
         """Return each hash's id, or -1 where it is new."""
         hashes = np.maximum(hashes, np.uint64(1))  # 0 marks an empty slot
         slots = self._slots(hashes)
-        found = self._keys[slots]
-        ids = np.where(found == hashes, self._ids[slots], np.int32(-1))
+        found, ids = self._keys[slots], self._ids[slots]
+        others = np.flatnonzero(found != hashes)
+        ids[others] = -1
         # A slot held by another word: look in the next one, until the word or an empty slot is met.
-        left = np.flatnonzero((found != hashes) & (found != 0))
+        left = others[found[others] != 0]
         while len(left):
             slots[left] = (slots[left] + 1) & (len(self._keys) - 1)
             found = self._keys[slots[left]]
