@@ -24,7 +24,9 @@ _MASKS: Hashes = np.array([(1 << 8 * size) - 1 for size in range(_WIDE + 1)], np
 def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Hashes:
     """Return the 64-bit hash of data[start:end] for every word, of one byte or more, modulo 2^64."""
     padded = np.concatenate([data, np.zeros(_WIDE, np.uint8)])
-    eights: Hashes = np.ndarray(len(data) + 1, "<u8", padded, strides=(1,))  # the eight bytes from each byte on
+    eights: Hashes = np.ndarray(
+        len(data) + 1, "<u8", padded, strides=(1,)
+    )  # the eight bytes from each byte on
     lengths = ends - starts
     hashes = (eights[starts] & _MASKS[np.minimum(lengths, _WIDE)]) * _FACTOR
     long = np.flatnonzero(lengths > _WIDE)
