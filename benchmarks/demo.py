@@ -45,7 +45,7 @@ def demonstrate() -> dict[str, Any]:
     flow.report = _watched(flow.report, "the report", parts)
     demo.run_studies = lambda *given: _with_each(studies(*given), parts)
     with tempfile.TemporaryDirectory() as folder:
-        demo.run_demo(Path(folder) / "demo", quiet=True)
+        demo.run_demo(Path(folder) / "demo", quiet=True, processes=os.cpu_count() or 1)
     return {
         "seconds": time.perf_counter() - began,
         "processor": processor_time() - busy,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -52,7 +51,7 @@ def run_demo(
     out: Path | str = "demo",
     quiet: bool = False,
     studies: Sequence[Path | str] | None = None,
-    processes: int | None = None,
+    processes: int = 1,
 ) -> str:
     """Run several studies into one report.
 
@@ -65,7 +64,8 @@ def run_demo(
     studies
         Study files; by default those that ship with the package, one or more of every audit and experiment.
     processes
-        How many studies are run side by side; by default as many as there are cores.
+        How many studies are run side by side, each in a process. A script that asks for several needs the usual
+        `if __name__ == "__main__":` around it.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def run_demo(
     if studies is None:
         studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     make_inside(out / "runs")
-    ran = run_studies([Path(study) for study in studies], out, quiet, processes or os.cpu_count() or 1)
+    ran = run_studies([Path(study) for study in studies], out, quiet, processes)
     page = flow.report([one.folder for one in ran], out, TITLE)
     found = main_findings(out / "results.json")
     lines = [f"The report is at {page}", "Three main findings:" if found else "Nothing was found."]

@@ -202,7 +202,7 @@ def test_an_interrupted_recording_is_exit_130_and_stops_the_demonstration(
     assert code == 130
     assert "run the same command again" in error
     with pytest.raises(KeyboardInterrupt):
-        demo.run_demo(tmp_path / "demo", quiet=True, processes=1)
+        demo.run_demo(tmp_path / "demo", quiet=True)
 
 
 def test_stdout_carries_only_the_answer_and_a_name_is_no_markup(tmp_path: Path, capsys) -> None:

@@ -70,7 +70,7 @@ def test_the_demo_runs_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(demo, "_run_study", lambda path, out, quiet: asked.append(path.name) or demo.Ran(out))
     monkeypatch.setattr(demo.flow, "report", lambda folders, out, title: out / "report.html")
     monkeypatch.setattr(demo, "main_findings", lambda folders: [])
-    demo.run_demo(tmp_path, quiet=True, processes=1)
+    demo.run_demo(tmp_path, quiet=True)
     assert {f"associations_{name}.toml" for name in PLANTED} <= set(asked)
     assert len(asked) == sum(len(get_audit(stem).demo) for stem in (*AUDITS, *EXPERIMENTS))
 
