@@ -29,10 +29,12 @@ class Lists:
     space: Any
     names: list[str]
     lists: Mapping[str, list[str]]
+    scores: Mapping[str, float]  # of every word, worked out beforehand for the loop; ours works out its own
 
 
 def prepare(size: int) -> Lists:
     """Draw a collection, so many queries, and a list at random for each."""
+    from portrayal.text.direction import score_words
     from portrayal.text.space import WordSpace
 
     # The measure scores words without digits, so w12 becomes wbc.
@@ -43,14 +45,15 @@ def prepare(size: int) -> Lists:
     space = WordSpace.build("random", names, rng.normal(size=(TERMS, 50)).astype(np.float32))
     depth = min(DEPTH, len(texts))
     lists = {query: [f"d{row}" for row in rng.choice(len(texts), depth, replace=False)] for query in asked}
-    return Lists(texts, asked, space, names, lists)
+    found = score_words(space, _direction(space, names), names)
+    return Lists(texts, asked, space, names, lists, dict(zip(names, found.tolist(), strict=True)))
 
 
-def _direction(data: Lists) -> Any:
+def _direction(space: Any, names: list[str]) -> Any:
     from portrayal.audits.search.measures import find_direction
 
-    first, second, third, fourth = data.names[:4]
-    return find_direction(data.space, [(first, second), (third, fourth)])
+    first, second, third, fourth = names[:4]
+    return find_direction(space, [(first, second), (third, fourth)])
 
 
 def ours(data: Lists) -> np.ndarray:
@@ -61,7 +64,9 @@ def ours(data: Lists) -> np.ndarray:
 
     collection = collection_of([(f"d{row}", text) for row, text in enumerate(data.texts)], data.asked)
     history = make_history(collection, cutoff=DEPTH)
-    table = score_history(history, data.lists, word_scores(data.space, _direction(data), history))
+    table = score_history(
+        history, data.lists, word_scores(data.space, _direction(data.space, data.names), history)
+    )
     gsr(table)
     return table["list_score"].to_numpy()
 
@@ -69,15 +74,12 @@ def ours(data: Lists) -> np.ndarray:
 def loop(data: Lists) -> np.ndarray:
     """Go over a few lists, document by document and word by word."""
     from portrayal.audits.search.histories import measuring_stop_words
-    from portrayal.text.direction import score_words
 
-    stop, found = measuring_stop_words(), score_words(data.space, _direction(data), data.names)
-    scores = dict(zip(data.names, found.tolist(), strict=True))
-    chosen = list(data.asked)[:LOOPED]
-    return np.array([_one_list(data, query, scores, stop) for query in chosen])
+    stop, chosen = measuring_stop_words(), list(data.asked)[:LOOPED]
+    return np.array([_one_list(data, query, stop) for query in chosen])
 
 
-def _one_list(data: Lists, query: str, scores: Mapping[str, float], stop: frozenset[str]) -> float:
+def _one_list(data: Lists, query: str, stop: frozenset[str]) -> float:
     from portrayal.text import wordnet
     from portrayal.text.tokens import words
 
@@ -85,9 +87,9 @@ def _one_list(data: Lists, query: str, scores: Mapping[str, float], stop: frozen
     total = weights = 0.0
     for rank, doc in enumerate(data.lists[query], 1):
         left = [
-            scores[word]
+            data.scores[word]
             for word in words(data.texts[int(doc[1:])])
-            if word in scores and word not in stop and not any(word in forms for forms in removed)
+            if word in data.scores and word not in stop and not any(word in forms for forms in removed)
         ]
         if left:
             total += np.mean(left) / np.log2(rank + 1)
