@@ -98,5 +98,5 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     growth=(1, 4, 16),
-    why="Both spend their time in the same products of matrices of the same library.",
+    why="Both run the same products of matrices on the same library, torch.",
 )

@@ -111,5 +111,4 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     smallest=2000,
-    why="Both go over the same postings with the same few additions; ours spends the rest on choosing the best 1,000.",
 )
