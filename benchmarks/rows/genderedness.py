@@ -133,5 +133,5 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     smallest=LOOPED,
-    why="About half of a profile is looking up, counting and inverting 20 million words, the rest the scores of 200,000 words and the lists; numpy pass after numpy pass.",
+    why="About half of a profile is looking up, counting and inverting 20 million words; the rest is the scores of words and lists.",
 )
