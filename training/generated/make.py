@@ -18,14 +18,13 @@ import numpy as np
 import torch
 from PIL import Image
 
-from portrayal.vision.generator.directions import Compass, find_compass, read_compass
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
 from portrayal.vision.generator.readings import COLUMNS, READ
 from portrayal.vision.generator.steering import (
     KINDS,
     Centre,
     between,
     find_centre,
-    find_ends,
     lines,
     placebo,
     shown,
@@ -41,6 +40,7 @@ from training.generated.readers import (
     pretrain,
     read_packed,
 )
+from training.generated.recogniser import Recogniser
 from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
@@ -99,12 +99,16 @@ def find(job: Job) -> Compass:
     compass = find_compass(
         styles.double().cpu().numpy()[adults], readings[adults], mean.double().cpu().numpy()
     )
+    embedded = Recogniser(job.asked.parts / "mobileface", job.device).embed(pictures)
+    recognised, shared = regressed(styles.double().cpu().numpy()[adults], embedded[adults])
+    compass = compass.keeping(recognised)
     job.figures |= {
         "styles": len(adults),
         "adults": int(adults.sum()),
         "explained": _named(compass.explained),
+        "explained of the recogniser's embedding": round(shared, 3),
     }
-    job.say(f"R2 {_named(compass.explained)}")
+    job.say(f"R2 {_named(compass.explained)}, of the recogniser's embedding {shared:.3f}")
     compass.save(job.state / "compass.npz")
     small(job, pictures, readings, compass)
     return compass
@@ -203,9 +207,8 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
     for line in lines():
         centre = find_centre(job.studio, compass, people, line)
         title, values = "-".join((line.attribute, *line.poles)).replace(" ", "_"), VALUES[line.attribute]
-        ends = find_ends(job.studio, compass, centre, line)
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
-            found = between(job.studio, centre, line, values, ends, kind)
+            found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if line.attribute == "gender" and kind == KINDS[0]:
