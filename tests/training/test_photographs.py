@@ -82,10 +82,10 @@ def test_a_condition_marks_its_cue_and_tells_half_the_value() -> None:
 
 
 def test_a_value_is_the_reading_in_units_of_its_cue() -> None:
-    # gender 1.125 is its unit (3 x .75 / 2); the second contrast 2.55 is twice White to East Asian's (3.4 x .75 / 2 = 1.275).
-    read = torch.tensor([[1.125, 0, 0, 0, 9, 9, 9], [9, 0, 0, 0, 9, 2.55, 9.0]])
-    assert UNITS[:3] == pytest.approx([1.125, 1.5, 1.275])
-    assert value_of(read, torch.tensor([0, 2])).tolist() == pytest.approx([1.0, 2.0])
+    # Gender's unit is 3 x .75 / 2 = 1.125, White to Black's 3.6 x .75 / 2 = 1.35, of which 2.7 is twice.
+    read = torch.tensor([[1.125, 0, 0, 0, 9, 9, 9], [9, 0, 0, 0, 2.7, 9, 9.0]])
+    assert UNITS[:2] == pytest.approx([1.125, 1.35])
+    assert value_of(read, torch.tensor([0, 1])).tolist() == pytest.approx([1.0, 2.0])
 
 
 def test_a_flow_of_nothing_leaves_a_face_alone_and_one_of_a_pixel_moves_it() -> None:
@@ -118,7 +118,9 @@ def test_nobody_read_as_a_child_is_moved(tmp_path: Path, monkeypatch: pytest.Mon
         studio, "years", lambda pictures: np.arange(len(pictures)) * 24.0
     )  # 0, 24, 48 and 72 years
     monkeypatch.setattr(pairs, "read_quick", lambda _, pictures: np.zeros((len(pictures), width)))
-    compass = Compass(np.zeros(512), np.eye(512), np.eye(512)[:, :width], np.ones(width), np.ones(width))
+    compass = Compass(
+        np.zeros(512), np.eye(512), np.eye(512)[:, :width], np.ones(width), np.ones(width), np.eye(512)
+    )
     people = studio.styles(4, 0)[0].double().numpy()
     found, cues = pairs.family_styles(studio, compass, people, np.random.default_rng(0))  # type: ignore[arg-type]
     assert found.shape == (2, pairs.CUES, pairs.MEMBERS, 512) and cues.shape == (2, pairs.CUES)
@@ -155,7 +157,9 @@ def test_one_command_trains_exports_and_goes_on(
     random = np.random.default_rng(0)
     width = len(COLUMNS)
     slopes = random.standard_normal((512, width)) / 20
-    Compass(np.zeros(512), np.eye(512), slopes, np.ones(width), np.ones(width)).save(tmp_path / "compass.npz")
+    Compass(np.zeros(512), np.eye(512), slopes, np.ones(width), np.ones(width), np.eye(512)).save(
+        tmp_path / "compass.npz"
+    )
     monkeypatch.setattr(train, "GpuStudio", Studio)
     monkeypatch.setattr(pairs, "adults", lambda _, judged: np.ones(len(judged), bool))
     for number in range(2):

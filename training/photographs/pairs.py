@@ -1,8 +1,8 @@
 """Families of generated pictures: one person at several values of one cue, with what of each picture is face.
 
 A pair is two pictures of a family. The first is the photograph, whole, so that hair and place go with the face as in real ones;
-the second is laid over it inside the parser's mask, so that only the face differs. Readings of age, of the other axis and of
-groups are steered to stay.
+the second is laid over it inside the parser's mask, so that only the face differs. Directions hold age, the other axis and groups,
+and families whose ages are read to drift are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from portrayal.errors import PortrayalError
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.readings import AGES, LOOKS, with_pairs
 from portrayal.vision.generator.readings import places as columns
-from portrayal.vision.generator.steering import PAIR_LEVEL, REACH, Line
+from portrayal.vision.generator.steering import REACH, Line
 from training.generated.people import likely, years
 from training.generated.readers import read_raw
 from training.generated.studio import CROP, GpuStudio
@@ -29,12 +29,7 @@ from training.photographs.lines import LINES
 
 SEED, TRUNCATION, DRAWN = 11, 0.85, 4
 MEMBERS, CUES = 4, 2  # pictures of a family, and cues a person is varied along
-DAMPING, LONGEST, FARTHEST = (
-    0.8,
-    2.0,
-    7.0,
-)  # a correction's share; its longest, of readings; all moves', of styles (deviations)
-ROUNDS = {"gender": 1, "race": 2}  # corrections: along race more goes with it
+FARTHEST = 7.0  # standard deviations of styles
 YOUNGEST, YOUNGEST_READ = 25.0, 30.0  # by the reader that only leaves out, and by those that steer
 DRIFT = 0.4  # of 15 years: how far a family's ages may differ
 Tensor = Any
@@ -72,32 +67,16 @@ def read_quick(studio: GpuStudio, pictures: Tensor) -> np.ndarray:
     return with_pairs(torch.cat(raw, 1).double().cpu().numpy())
 
 
-def wanted_of(line: Line, start: np.ndarray, value: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Name what is steered (cue, the pair's level, ages and the other axis) and its values for each person."""
-    held = [name for name in line.held if name not in LOOKS]
-    names = [line.varied, *((line.level,) if line.level else ()), *held]
-    wanted = start[:, columns(names)].copy()
-    wanted[:, 0] = value
-    if line.level:
-        wanted[:, 1] = PAIR_LEVEL  # to hold a level far above would cost most of the way
-    return names, wanted
-
-
 def moved(
-    studio: GpuStudio, compass: Compass, styles: np.ndarray, start: np.ndarray, line: Line, value: np.ndarray
+    compass: Compass, styles: np.ndarray, start: np.ndarray, line: Line, value: np.ndarray
 ) -> np.ndarray:
-    """Return styles at which the cue reads as wanted: by the compass, then corrected by what is read."""
-    names, wanted = wanted_of(line, start, value)
-    at, steps = columns(names), compass.moves([*names, *LOOKS])[: len(names)]
-    scale = compass.scale[at]
-    now, read = styles, start[:, at]
-    for turn in range(ROUNDS[line.attribute] + 1):
-        if turn:
-            read = read_quick(studio, studio.render(now))[:, at]
-        reach = np.inf if turn == 0 else LONGEST
-        off = (1.0 if turn == 0 else DAMPING) * np.clip((wanted - read) / scale, -reach, reach)
-        now = styles + compass.shortened(now + (off * scale) @ steps - styles, FARTHEST)
-    return now
+    """Return styles at which the linear reading of a cue would be `value`, along the one direction that is everybody's.
+
+    Corrected face by face ways are longer, cost identity and move age; what a step shows is read off it afterwards.
+    """
+    way = compass.moves([line.varied, *line.held])[0]
+    off = value - start[:, columns([line.varied])[0]]
+    return styles + compass.shortened(off[:, None] * way, FARTHEST)
 
 
 def drawn_values(line: Line, count: int, random: np.random.Generator) -> list[np.ndarray]:
@@ -123,7 +102,7 @@ def family_styles(
         if not len(people):
             continue
         for member, value in enumerate(drawn_values(line, len(people), random), 1):
-            found[people, place, member] = moved(studio, compass, styles[people], start[people], line, value)
+            found[people, place, member] = moved(compass, styles[people], start[people], line, value)
     return found, cues
 
 
