@@ -26,6 +26,8 @@ def open_editor(weights: Path) -> Any:
 
 def export(weights: Path, out: Path, side: int = 256) -> int:
     """Write the file: `face` (n x 3 x side x side, -1 to 1) and `condition` in, `edit` and `mask` out; returns its size in bytes."""
+    from training.export import halve  # here, since where networks are trained onnx may be missing
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter warns about its own future
         torch.onnx.export(
@@ -33,8 +35,6 @@ def export(weights: Path, out: Path, side: int = 256) -> int:
             input_names=["face", "condition"], output_names=["edit", "mask"],
             dynamic_axes={name: {0: "batch"} for name in ("face", "condition", "edit", "mask")},
         )  # fmt: skip
-    from training.export import halve  # here, since where networks are trained onnx may be missing
-
     halve(out)
     size = out.stat().st_size
     if size > LARGEST:

