@@ -31,7 +31,9 @@ SEED, TRUNCATION, DRAWN = 11, 0.85, 4
 MEMBERS, CUES = 4, 2  # pictures of a family, and cues a person is varied along
 FARTHEST = 7.0  # standard deviations of styles
 YOUNGEST, YOUNGEST_READ = 25.0, 30.0  # by the reader that only leaves out, and by those that steer
-DRIFT = 0.4  # of 15 years: how far a family's ages may differ
+DRIFT = (
+    0.65  # of 15 years: how far the ages of a family's four pictures, by either reader, may differ at most
+)
 Tensor = Any
 Say = Callable[[str], None]
 
