@@ -19,15 +19,15 @@ def squares() -> Callable[[int], tuple[int, int]]:
     return lambda number: (number * number, os.getpid())
 
 
-def make_noting(folder: Path) -> Callable[[int], int]:
+def make_noting(folder: Path, seconds: float = 0.02) -> Callable[[int], int]:
     """Leave a file for every call of make, and one for every shard that is done."""
     (folder / f"made-{os.getpid()}-{time.monotonic_ns()}").touch()
-    return partial(_note, folder)
+    return partial(_note, folder, seconds)
 
 
-def _note(folder: Path, number: int) -> int:
+def _note(folder: Path, seconds: float, number: int) -> int:
+    time.sleep(seconds)
     (folder / f"shard-{number}-{os.getpid()}-{time.monotonic_ns()}").touch()
-    time.sleep(0.02)
     return number + 1
 
 
