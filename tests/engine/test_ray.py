@@ -18,6 +18,7 @@ from engine import jobs
 from engine.captions import captions
 from engine.test_kept import driver, finished, kept_in, kill_in_the_middle, shards_done
 from portrayal.engine import Shard, ShardFailed, ShardFault, in_order, run, using
+from portrayal.engine.ray_actors import import_ray
 from portrayal.errors import PortrayalError
 from portrayal.text import parsing
 
@@ -30,7 +31,7 @@ NO_WARNINGS = pytest.mark.filterwarnings("ignore")  # of Ray's own code
 def cluster() -> Iterator[Any]:
     """Start two nodes with a processor each, and join them."""
     pytest.importorskip("ray", reason="the extra [ray] is not installed")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    import_ray()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from ray.cluster_utils import Cluster

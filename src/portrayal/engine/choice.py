@@ -39,10 +39,17 @@ class Choice:
             return Here(make)
         if self.name == "ray":
             ray = self.session.ray()
-            begin = partial(ActorWorker, ray, pickled(make), gpus)
-            return Crew(begin, self.workers or self.session.size())
-        count = self.workers or workers or cores()
+            return Crew(partial(ActorWorker, ray, pickled(make), gpus), self.size())
+        count = self.size(workers)
         return Here(make) if count == 1 else Crew(partial(Process, pickle.dumps(make)), count)
+
+    def size(self, workers: int | None = None) -> int:
+        """Return how many workers there are; `workers` is what the caller thinks fit."""
+        if is_inside():
+            return 1
+        if self.name == "ray":
+            return self.workers or self.session.size()
+        return self.workers or workers or cores()
 
 
 _CHOSEN: ContextVar[Choice | None] = ContextVar("engine", default=None)

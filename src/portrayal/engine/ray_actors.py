@@ -18,6 +18,11 @@ from portrayal.engine.worker import ONE_THREAD, build
 from portrayal.errors import MissingExtra, PortrayalError
 
 CONNECT = 5.0  # seconds for the cluster's address to answer
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent home
+    "RAY_worker_niceness": "0",  # Ray's 15 makes a worker wait for everything else on the machine
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a worker that asks for no GPU still sees those of its machine
+}
 LOOK = 1.0  # seconds between two looks whether the job was stopped
 
 
@@ -103,9 +108,9 @@ class ActorWorker:
 
 
 def import_ray() -> Any:
-    """Return the module, told to send nothing home."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    """Return the module, with settings for a cluster that is started here; one that is there has its own."""
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError:
