@@ -13,9 +13,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from benchmarks.engine import captions
 
 from engine import jobs
-from engine.captions import captions
 from engine.test_kept import driver, finished, kept_in, kill_in_the_middle, shards_done
 from portrayal.engine import Shard, ShardFailed, ShardFault, in_order, run, using
 from portrayal.engine.ray_actors import import_ray

@@ -6,10 +6,12 @@ Not Ray Data, whose pool of actors hangs without a word when it takes all proces
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from portrayal.engine.outcome import Done, Failed, Lost, attempt
@@ -56,9 +58,11 @@ class Session:
 class Actor:
     """What runs on the cluster: built once, then one shard at a time."""
 
-    def __init__(self, make: bytes, path: list[str]) -> None:
+    def __init__(self, make: bytes, folder: str, path: list[str]) -> None:
         os.environ.update(ONE_THREAD)
-        # Where the driver finds modules the actor does too, as far as its machine has them.
+        # Files and modules are found where the driver finds them, as far as this machine has them.
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
         sys.path.extend(folder for folder in path if folder not in sys.path)
         self._built = build(make)
 
@@ -78,7 +82,7 @@ class ActorWorker:
         self._ray = ray
         self._stopped = False
         remote = ray.remote(Actor).options(num_cpus=1, num_gpus=gpus, max_restarts=0)
-        self._actor = remote.remote(make, sys.path)
+        self._actor = remote.remote(make, str(Path.cwd()), sys.path)
 
     def ready(self, wait: Callable[[], bool]) -> Done | Failed:
         """Wait for room on the cluster and for `make()`."""

@@ -23,6 +23,8 @@ from portrayal.systems.settings import SystemSettings
 
 # By `use`: local networks that tag, caption or encode. The same question gives the same answer, and none is billed.
 SPREAD = ("local", "imagenet", "transformers", "clip", "onnx_clip", "image_encoder", "minilm")
+# Parameters that are not a worker's: the cache is the driver's alone, and a worker has no processes of its own.
+KEPT_HERE = ("cache", "decoders")
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Spread(BaseSystem):
         if self._crew is None:
             self._crew = _workers(self)
         name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"
-        shard = Shard(name, [_anywhere(question) for question in questions])
+        shard = Shard(name, list(questions))
         return result_of(shard, await asyncio.wrap_future(self._crew.submit(shard)))
 
 
@@ -70,9 +72,8 @@ def spread(system: System, settings: SystemSettings, folder: Path, kind: str) ->
     choice = chosen()
     if not choice.named or settings.use not in SPREAD or system.remote or choice.size() == 1:
         return system
-    given = settings.model_copy(
-        update={"parameters": {name: value for name, value in settings.parameters.items() if name != "cache"}}
-    )
+    parameters = {name: value for name, value in settings.parameters.items() if name not in KEPT_HERE}
+    given = settings.model_copy(update={"parameters": parameters})
     own = {
         name: getattr(system, name)
         for name in ("name", "kind", "identity", "version", "parameters", "batch", "reader")
@@ -80,7 +81,7 @@ def spread(system: System, settings: SystemSettings, folder: Path, kind: str) ->
     limits = replace(system.limits, concurrency=max(system.limits.concurrency, 2 * choice.size()))
     return Spread(
         **own, limits=limits, repeatable=getattr(system, "repeatable", False), inner=system, choice=choice,
-        make=partial(make_asker, given, folder.resolve(), kind), gpus=float("cuda" in str(settings.parameters.get("device", ""))),
+        make=partial(make_asker, given, folder, kind), gpus=float("cuda" in str(settings.parameters.get("device", ""))),
     )  # fmt: skip
 
 
@@ -99,13 +100,6 @@ async def _answers(system: System, questions: Sequence[Question]) -> Sequence[An
 def _workers(system: Spread) -> Crew:
     crew = system.choice.crew(system.make, None, system.gpus)  # type: ignore[arg-type]
     return crew.__enter__()  # type: ignore[return-value]
-
-
-def _anywhere(question: Question) -> Question:
-    """Name a picture by its whole path: a worker may stand in another folder."""
-    if question.kind != "image":
-        return question
-    return replace(question, content=str(Path(question.content).resolve()))
 
 
 def _of(system: Any, name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
