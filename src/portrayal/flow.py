@@ -309,7 +309,7 @@ def calibrate(
     >>> found.stem, found.runs, 0 <= found.false_alarm <= 1
     ('experiments', 2, True)
     """
-    with using(engine, workers):
+    with using(engine, workers, quiet=engine is None and workers is None):
         return calibration.calibrate(stem, runs, seed, audit_evidence)
 
 
