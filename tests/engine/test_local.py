@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 from functools import partial
 
 import pytest
 
 from engine import jobs
 from portrayal.engine import Shard, ShardFailed, ShardFault, cut, in_order, run, using
+from portrayal.engine.crew import Crew
+from portrayal.engine.local import Process
 from portrayal.errors import PortrayalError
 
 
@@ -148,3 +151,10 @@ def test_progress_is_one_bar(capsys, monkeypatch) -> None:
     with using(quiet=True):
         list(run(jobs.squares, shards, 1, label="squares"))
     assert capsys.readouterr().err == ""
+
+
+def test_whoever_stops_waiting_does_not_stop_the_worker() -> None:
+    with Crew(partial(Process, pickle.dumps(jobs.squares)), 1) as crew:
+        first, second = (crew.submit(Shard(f"number {number}", number)) for number in (2, 3))
+        assert not first.cancel()
+        assert [future.result().result[0] for future in (first, second)] == [4, 9]

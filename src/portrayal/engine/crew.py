@@ -164,4 +164,5 @@ class _Task:
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self.future: Future[Done | Failed] = Future()
+        self.future.set_running_or_notify_cancel()  # whoever stops waiting for it does not stop the worker
         self.lost: list[str] = []

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from portrayal.engine.outcome import Done, Failed, Lost, attempt
+from portrayal.engine.outcome import MEND, Done, Failed, Lost, attempt
 from portrayal.engine.shards import Shard
 from portrayal.engine.worker import ONE_THREAD, build
 from portrayal.errors import MissingExtra, PortrayalError
@@ -103,7 +103,7 @@ class ActorWorker:
                 if self._stopped:
                     raise Lost("stopped")
                 if not wait():
-                    raise Lost(_no_room(self._ray))
+                    return Failed(MEND, _no_room(self._ray))
             return self._ray.get(answer)
         except self._ray.exceptions.RayTaskError as error:  # a shard that cannot be unpickled there
             return attempt(_raise, RuntimeError(str(error)))
@@ -160,7 +160,10 @@ def _refuse_unreachable(address: str) -> None:
 
 def _no_room(ray: Any) -> str:
     have, free = ray.cluster_resources().get("CPU", 0), ray.available_resources().get("CPU", 0)
-    return f"the cluster had no room for one; it has {have:g} processors, {free:g} of them free"
+    return (
+        f"no worker could be started: the cluster has {have:g} processors, {free:g} of them free, and had no room for one."
+        " Wait for other jobs to end, or use another cluster."
+    )
 
 
 def _raise(error: Exception) -> None:
