@@ -124,10 +124,14 @@ def is_fixed(modifier: Token, noun: Token) -> bool:
     return modifier.said.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
 
 
-@once
 def is_quantity(token: Token) -> bool:
     """Say whether a noun only counts another: 'group' in 'a group of people'."""
-    return token.said in QUANTITIES and of_what(token) is not None
+    return counted(token) is not None
+
+
+def counted(token: Token) -> Token | None:
+    """Return the noun that this one only counts: the people in 'a group of people'."""
+    return of_what(token) if token.said in QUANTITIES else None
 
 
 @once
@@ -149,8 +153,9 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
     if token.i in seen:
         return []
     seen = seen | {token.i}
-    if is_quantity(token):
-        own = _nouns(of_what(token), seen)
+    of_which = counted(token)
+    if of_which is not None:
+        own = _nouns(of_which, seen)
     elif token.said in RELATIVE:
         own = _antecedent_of_clause(token, seen)
     elif token.said in PRONOUNS:

@@ -57,8 +57,9 @@ def _place_nouns(tokens: list[Token]) -> set[int]:
 
 
 def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
-    if tree.is_quantity(noun):
-        yield from ((name, noun.said) for name in tree.all_names(tree.nouns(tree.of_what(noun))))
+    counted = tree.counted(noun)
+    if counted is not None:
+        yield from ((name, noun.said) for name in tree.all_names(tree.nouns(counted)))
         return
     yield from ((thing.name, word) for thing in noun.word.things for word in thing.attributes)
     for name in tree.names(noun):
