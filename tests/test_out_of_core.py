@@ -13,6 +13,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.parts import SUMS
 from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.contexts.measure import stereotypes_of
+from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.batches import whole_units
@@ -83,6 +84,18 @@ def test_lazy_and_whole_tables_give_what_a_folder_gives(tags):
     found = [tag_shares(source, out_of_core.stimuli()) for source in (tags, whole, whole.lazy())]
     assert_frame_equal(found[0], found[1], abs_tol=1e-12)
     assert_frame_equal(found[0], found[2], abs_tol=1e-12)
+
+
+def test_tags_nobody_knows_are_counted_in_a_folder_too(tags):
+    """Against a plain count: `zqx` is the one word of WORDS that no list holds."""
+    known, places, whole = load_typology(), load_context_tags(), pl.read_parquet(tags / "*.parquet")
+    used = whole.drop_nulls("tag")
+    assert unknown_tags(tags, known, places).rows() == [("zqx", used.filter(tag="zqx").height, "s0, s1, s2")]
+    of_first = used.filter(system="s0")
+    found = coverage_by_system(tags, known, places)
+    assert found["system"].to_list() == whole["system"].unique(maintain_order=True).to_list()
+    read = (of_first["tag"] != "zqx").mean()
+    assert found.filter(system="s0").rows() == [("s0", of_first.height, read, 14, 13 / 14)]
 
 
 def test_a_picture_in_two_places_is_refused(tags):
