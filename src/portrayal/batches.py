@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -62,16 +63,25 @@ def whole_units(
     PortrayalError
         When a unit's rows lie in two places, or a column is missing.
     """
-    seen = _Seen(keys)
+    seen = Seen()
     held = None
     for batch in _read(scan(source), columns, rows):
         joined = batch if held is None else pl.concat([held, batch])
         last = _last_start(joined, keys)
         held = joined[last:]
         if last:
-            yield seen.new(joined[:last])
+            yield _checked(joined[:last], keys, seen)
     if held is not None and held.height:
-        yield seen.new(held)
+        yield _checked(held, keys, seen)
+
+
+def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFrame:
+    """Return the batch, whose units must not have been in an earlier one."""
+    again = seen.again(batch.select(keys).unique(maintain_order=True))
+    if again is not None:
+        named = ", ".join(map(str, again))
+        raise PortrayalError(f"the rows of {named} lie in two places. Sort the table by {', '.join(keys)}.")
+    return batch
 
 
 def _read(table: pl.LazyFrame, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
@@ -89,21 +99,23 @@ def _last_start(frame: pl.DataFrame, keys: Sequence[str]) -> int:
     return int(begins[-1]) if len(begins) else 0
 
 
-class _Seen:
-    """The units of earlier batches, eight bytes each."""
+class Seen:
+    """The units of earlier batches, eight bytes each, as a few sorted arrays."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys, self._hashes = list(keys), np.zeros(0, dtype=np.uint64)
+    RUNS = 16  # arrays kept before they are made one
 
-    def new(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """Return the batch, whose units must not have been in an earlier one."""
-        units = batch.select(self._keys).unique(maintain_order=True)
+    def __init__(self) -> None:
+        self._runs: list[np.ndarray] = []
+
+    def again(self, units: pl.DataFrame) -> tuple[Any, ...] | None:
+        """Return the first of these units that was in an earlier batch, if any; from now on they all were."""
         hashes = units.hash_rows(seed=0).to_numpy()
-        again = np.isin(hashes, self._hashes, assume_unique=True)
-        if again.any():
-            named = ", ".join(str(part) for part in units.row(int(again.argmax())))
-            raise PortrayalError(
-                f"the rows of {named} lie in two places. Sort the table by {', '.join(self._keys)}."
-            )
-        self._hashes = np.concatenate([self._hashes, hashes])
-        return batch
+        for run in self._runs:
+            found = run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
+            if found.any():
+                return units.row(int(found.argmax()))
+        if len(hashes):
+            self._runs.append(np.sort(hashes))
+        if len(self._runs) > self.RUNS:
+            self._runs = [np.sort(np.concatenate(self._runs), kind="stable")]
+        return None

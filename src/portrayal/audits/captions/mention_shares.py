@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.audit import as_results
@@ -18,7 +17,7 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_CAPTIONS,
     Stages,
 )
-from portrayal.batches import parquet_files, scan
+from portrayal.batches import Seen, parquet_files, scan
 from portrayal.errors import PortrayalError
 from portrayal.tables import check
 
@@ -52,6 +51,25 @@ def mention_shares(
     ------
     PortrayalError
         When an image is in two parts, or a part lacks a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polars as pl
+    >>> from portrayal import mention_shares
+    >>> said = {"image": ["a", "b"], "stage": "system captions", "caption": 0}
+    >>> noun = {"kind": "object", "subject": None, "word": ["female", "tree"], "object": None, "synset": None}
+    >>> tables = {"mentions": {**said, **noun, "subject_synset": None, "object_synset": None},
+    ...     "captions": {**said, "text": ["A female.", "A tree."]},
+    ...     "people": {"image": ["a", "b"], "axis": "gender", "group": ["female", "male"], "assigned_by": "the author"}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, columns in tables.items():
+    ...         (Path(folder) / name).mkdir()
+    ...         pl.DataFrame(columns).write_parquet(Path(folder) / name / "0.parquet")
+    ...     found = mention_shares(folder, techniques=["demeaning: identity adjectives used as nouns"])
+    >>> found.filter(measure="any identity adjective used as a noun", group="all").select("value", "n").row(0)
+    (0.5, 2)
     """
     root = Path(folder)
     options = Options() if tolerance is None else Options(tolerance=tolerance)
@@ -67,17 +85,13 @@ def _stages(root: Path) -> frozenset[str]:
 
 
 def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
-    seen = np.zeros(0, dtype=np.uint64)
+    seen = Seen()
     for file in parquet_files(root / "captions", "captions"):
         tables = {name: _read(root / name / file.name, name) for name in _TABLES}
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
-        hashes = images.hash_rows(seed=0).to_numpy()
-        again = np.isin(hashes, seen, assume_unique=True)
-        if again.any():
-            raise PortrayalError(
-                f"image {images.row(int(again.argmax()))[0]!r} is in two parts. Put it in one, whole."
-            )
-        seen = np.concatenate([seen, hashes])
+        again = seen.again(images)
+        if again is not None:
+            raise PortrayalError(f"image {again[0]!r} is in two parts. Put it in one, whole.")
         if images.height:
             yield Stages(images["image"].to_list(), **tables, known=known)
 
