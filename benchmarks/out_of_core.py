@@ -59,6 +59,10 @@ ATTRIBUTES = {
 }
 
 
+NOUNS = [0.15, 0.15, 0.1, 0.29, 0.3, 0.01]  # how often each object is said: few captions demean
+DESCRIBED = [0.3, 0.3, 0.01, 0.09, 0.3]
+
+
 def stimuli() -> pl.DataFrame:
     rows = [
         (f"{person}@{place}", "composite" if place else "baseline", f"p{person}", place, place, GENDERS[person % 3], "AB"[person % 2])
@@ -114,7 +118,10 @@ def _part(images: np.ndarray, random: np.random.Generator) -> dict[str, pl.DataF
         image=pl.format("i{}", "image"), stage=stage, caption=pl.col("caption").cast(pl.Int64)
     )
     count = captions.height
-    nouns, words = (random.choice(len(kinds), (count, 4)) for kinds in (OBJECTS, ATTRIBUTES))
+    nouns, words = (
+        random.choice(len(kinds), (count, 4), p=chance)
+        for kinds, chance in ((OBJECTS, NOUNS), (ATTRIBUTES, DESCRIBED))
+    )
     objects = [_said(captions, "object", OBJECTS, nouns[:, i]) for i in range(4)]
     attributes = [_said(captions, "attribute", ATTRIBUTES, words[:, i], nouns[:, i]) for i in range(4)]
     text = pl.Series(["a woman with a dog", "a man by a tree", "a person", ""]).gather(

@@ -19,9 +19,9 @@ from portrayal.audits.captions.measures.stages import (
 )
 from portrayal.batches import Seen, parquet_files, scan
 from portrayal.errors import PortrayalError
-from portrayal.tables import check
+from portrayal.tables import Contract, check
 
-_TABLES = {"mentions": MENTIONS, "captions": CAPTIONS, "people": PEOPLE}
+_TABLES: dict[str, Contract] = {"mentions": MENTIONS, "captions": CAPTIONS, "people": PEOPLE}
 
 
 def mention_shares(
@@ -93,7 +93,13 @@ def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
         if again is not None:
             raise PortrayalError(f"image {again[0]!r} is in two parts. Put it in one, whole.")
         if images.height:
-            yield Stages(images["image"].to_list(), **tables, known=known)
+            yield Stages(
+                images["image"].to_list(),
+                tables["mentions"],
+                tables["captions"],
+                people=tables["people"],
+                known=known,
+            )
 
 
 def _read(file: Path, name: str) -> pl.DataFrame:

@@ -62,7 +62,7 @@ def tag_shares(
     >>> dict(found.select("inferred", "value").iter_rows())
     {'feminine': 1.0, 'masculine': 0.0, 'neutral': 1.0}
     """
-    settings = ContextsSettings()
+    settings = ContextsSettings.model_validate({})
     chosen = dict(settings.genders if genders is None else genders)
     known = load_typology(typology)
     clusters = set(known["sub_cluster"].drop_nulls())

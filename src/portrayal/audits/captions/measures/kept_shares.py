@@ -24,9 +24,14 @@ def keeping() -> Iterator[None]:
         _KEEPING.reset(token)
 
 
+def is_keeping() -> bool:
+    """Say whether only the shares of rows are wanted: cases to read and notes about a part are of no use then."""
+    return _KEEPING.get()
+
+
 def kept(values: np.ndarray) -> dict[str, Any]:
     """Return the values for a row that keeps them: each distinct one once, for shares of a few captions are few."""
-    if not _KEEPING.get():
+    if not is_keeping():
         return {}
     return {
         SHARES: Counter(

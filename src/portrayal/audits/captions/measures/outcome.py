@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.kept_shares import kept
+from portrayal.audits.captions.measures.kept_shares import is_keeping, kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
@@ -369,7 +369,8 @@ def _assigned(note: str, stages: Stages, axis: str) -> str:
 
 def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return cases ranked by score, highest first."""
-    table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in rows], schema=CASES)
+    told = () if is_keeping() else rows
+    table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in told], schema=CASES)
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 
