@@ -55,6 +55,7 @@ _PUBLIC = {
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",
     "make_face_series": "portrayal.vision.faces.apply",
     "list_faces": "portrayal.vision.faces.shipped",
+    "check_faces": "portrayal.vision.faces.judged",
     "occupation_shares": "portrayal.audits.counterfactuals.occupation_shares",
     # what there is
     "get_audit": "portrayal.runs.registry",

@@ -9,30 +9,36 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from PIL import Image
 from training.generated.augment import augment, resized
-from training.generated.distil import distil_parser, distil_reader
+from training.generated.distil import PARSER_SIDE, READER_SIDE, distil_parser, distil_reader
 from training.generated.nets import Parser, ResidualReader
 from training.generated.pack import pack
-from training.generated.people import choose, years
 from training.generated.readers import OUTPUTS, read_packed, read_raw
+from training.generated.small import changed
+from training.generated.small_onnx import parser_onnx, reader_onnx
 from training.generated.studio import GpuStudio, _looks
 from training.generated.tfjs import TfjsNetwork
 
 from portrayal.vision.generator.blend import face_only, feathered
-from portrayal.vision.generator.readings import COLUMNS
+from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.people import choose, years
+from portrayal.vision.generator.readings import COLUMNS, places
+from portrayal.vision.generator.steering import FARTHEST, REACH, lines
 
 
 def quiet(_: str) -> None:
     """Say nothing."""
 
 
-def parser_of_one_convolution(folder: Path) -> TfjsNetwork:
+def parser_of_one_convolution(folder: Path, padding: str = "SAME") -> TfjsNetwork:
     word = lambda text: base64.b64encode(text.encode()).decode()  # noqa: E731
     options = {
         "strides": {"list": {"i": ["1", "2", "2", "1"]}},
+        "padding": {"s": word(padding)},
         "fused_ops": {"list": {"s": [word("BiasAdd"), word("Relu")]}},
     }
     nodes = [
@@ -57,6 +63,11 @@ def test_same_padding_puts_the_odd_pixel_at_the_far_side(tmp_path: Path) -> None
     found = parser_of_one_convolution(tmp_path)(torch.ones(1, 1, 4, 4), "y")
     # 4 pixels by stride 2 need one pixel of padding, after the last: windows of 9, 6, 6 and 4 ones, less 3
     assert found[0, 0].tolist() == [[6.0, 3.0], [3.0, 1.0]]
+
+
+def test_without_padding_only_whole_windows_count(tmp_path: Path) -> None:
+    found = parser_of_one_convolution(tmp_path, "VALID")(torch.ones(1, 1, 5, 5), "y")
+    assert found[0, 0].tolist() == [[6.0, 6.0], [6.0, 6.0]]  # 9 ones less 3 everywhere
 
 
 def test_masks_on_a_device_are_those_of_the_package() -> None:
@@ -125,15 +136,61 @@ def test_readers_are_averaged_and_age_is_read_twice() -> None:
     assert torch.allclose(read[:, 3:].exp().sum(1), torch.ones(3))  # seven races as log probabilities
 
 
-def test_small_networks_learn_something() -> None:
+def test_small_networks_learn_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.generated.distil.READER", {"width": 4, "blocks": 1})
     torch.manual_seed(0)
     shade = torch.randint(0, 256, (96, 1, 1, 1))
     pictures = shade.expand(96, 3, 64, 64).to(torch.uint8).contiguous()
     net, units = distil_reader(pictures, shade.flatten(1).double() / 255, epochs=12, say=quiet)
     with torch.no_grad():
-        found = net(resized(pictures.float() / 127.5 - 1, 96))[:, 0] * units["spread"] + units["mean"]
+        found = (
+            net(resized(pictures.float() / 127.5 - 1, READER_SIDE))[:, 0] * units["spread"] + units["mean"]
+        )
     assert torch.corrcoef(torch.stack([found, shade.flatten() / 255]))[0, 1] > 0.9
     assert isinstance(distil_parser(pictures[:4], torch.zeros(4, 64, 64), epochs=1, say=quiet), Parser)
+
+
+def with_random_norms(net: torch.nn.Module) -> torch.nn.Module:
+    for part in net.modules():
+        if isinstance(part, torch.nn.BatchNorm2d):
+            part.running_mean.uniform_(-0.5, 0.5)
+            part.running_var.uniform_(0.5, 2)
+            torch.nn.init.uniform_(part.weight, 0.5, 1.5)
+            torch.nn.init.uniform_(part.bias, -0.5, 0.5)
+    return net.eval()
+
+
+def run_onnx(model: bytes, given: torch.Tensor) -> np.ndarray:
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    return session.run(None, {"given": given.numpy()})[0]
+
+
+@torch.no_grad()
+def test_the_small_networks_say_the_same_as_onnx() -> None:
+    torch.manual_seed(0)
+    faces = torch.rand(2, 3, READER_SIDE, READER_SIDE) * 2 - 1
+    reader, parser = with_random_norms(ResidualReader(3, 4, 2)), with_random_norms(Parser(4, outputs=3))
+    mean, spread = np.array([1.0, -2.0, 40.0]), np.array([0.5, 3.0, 10.0])
+    wanted = reader(faces).numpy() * spread + mean
+    # weights of 16 bits are right to a two-thousandth
+    assert np.abs(run_onnx(reader_onnx(reader, mean, spread), faces) - wanted).max() < 0.05
+    small = resized(faces, PARSER_SIDE)
+    found = run_onnx(parser_onnx(parser), small)
+    assert found.shape == (2, 3, PARSER_SIDE, PARSER_SIDE)
+    assert np.abs(found - parser(small).sigmoid().numpy()).max() < 0.01
+
+
+def test_changed_people_read_between_the_ends_and_a_little_past() -> None:
+    random = np.random.default_rng(5)
+    slopes = random.normal(size=(512, len(COLUMNS))) / 22
+    ones = np.ones(len(COLUMNS))
+    compass = Compass(np.zeros(512), np.eye(512), slopes, ones, ones, np.eye(512))
+    styles = random.normal(size=(400, 512)) * 0.3
+    found = changed(compass, styles, styles @ slopes, random)
+    for number, line in enumerate(lines()):
+        read = (found @ slopes)[number :: len(lines()), places([line.varied])[0]]
+        assert 1.0 < np.abs(read).max() / REACH[line.varied] < 1.3
+    assert compass.lengths(found - styles).max() <= FARTHEST + 1e-6
 
 
 def test_packed_adults_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

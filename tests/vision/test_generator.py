@@ -32,7 +32,6 @@ from portrayal.vision.generator.steering import (
     _learnt,
     between,
     find_centre,
-    find_ends,
     lines,
     placebo,
     shown,
@@ -189,8 +188,7 @@ def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None
     studio, compass, people = phantom
     centre = find_centre(studio, compass, people, line)
     values = (-2, -1, 0, 1, 2)
-    ends = find_ends(studio, compass, centre, line)
-    found = between(studio, centre, line, values, ends, kind)
+    found = between(studio, compass, centre, line, values, kind)
     varied = [studio.read(shown(studio, styles, centre, kind)) for styles in found]
     steps = np.diff(np.stack(varied)[:, :, places([line.varied])], axis=0)
     reach = REACH[line.varied] / 2 * (1 if kind == "whole" else FACE_SHARE)  # a step of 1 of 2
@@ -252,8 +250,33 @@ def test_no_face_is_steered_out_of_what_the_generator_knows(
     assert compass.lengths(found - people).max() <= 5.0 + 1e-6
 
 
+def test_a_move_that_keeps_identity_costs_less_of_it_and_does_the_same(phantom) -> None:
+    _, compass, _ = phantom
+    recognised = np.random.default_rng(3).normal(size=(512, 20))
+    recognised[:, 0] += (
+        compass.moves(["gender", "age"])[0] * 30
+    )  # one of its numbers follows gender's own move
+    kept = compass.keeping(recognised, 10.0)
+    names = ["gender", "age"]
+    plain, careful = (one.moves(names)[0] for one in (compass, kept))
+    assert np.linalg.norm(careful @ recognised) < 0.8 * np.linalg.norm(plain @ recognised)
+    assert careful @ compass.slopes[:, places(names)] == pytest.approx([1, 0], abs=0.01)
+    assert (compass.keeping(recognised, 0.0).moves(names)[0] - plain) == pytest.approx(0, abs=1e-3)
+
+
+def test_everybody_goes_the_same_way(phantom) -> None:
+    studio, compass, people = phantom
+    line = lines()[0]
+    centre = find_centre(studio, compass, people, line)
+    end = between(studio, compass, centre, line, [2.0], "whole")[0] - centre.styles
+    unit = end / np.linalg.norm(end, axis=1, keepdims=True)
+    assert np.abs(unit - unit[0]).max() < 1e-9
+
+
 def test_lengths_by_hand() -> None:
-    compass = Compass(np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 4)), np.ones(4), np.ones(4))
+    compass = Compass(
+        np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 4)), np.ones(4), np.ones(4), np.diag([4.0, 1.0])
+    )
     # two standard deviations along the first axis (4 / 2), three along the second
     assert compass.lengths(np.array([[4.0, 0.0], [0.0, 3.0]])) == pytest.approx([2.0, 3.0], rel=1e-3)
     assert compass.shortened(np.array([[4.0, 0.0]]), 1.0)[0] == pytest.approx([2.0, 0.0], rel=1e-3)

@@ -18,20 +18,18 @@ import numpy as np
 import torch
 from PIL import Image
 
-from portrayal.vision.generator.directions import Compass, find_compass, read_compass
-from portrayal.vision.generator.readings import COLUMNS, READ
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
+from portrayal.vision.generator.people import choose, likely
+from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.steering import (
     KINDS,
     Centre,
     between,
     find_centre,
-    find_ends,
     lines,
     placebo,
     shown,
 )
-from training.generated import distil
-from training.generated.people import choose, likely
 from training.generated.readers import (
     OUTPUTS,
     ResidualReader,
@@ -41,6 +39,7 @@ from training.generated.readers import (
     pretrain,
     read_packed,
 )
+from training.generated.recogniser import Recogniser
 from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
@@ -71,7 +70,7 @@ def main() -> None:
     parser.add_argument("fairface", type=Path)
     parser.add_argument("state", type=Path)
     for name, number in (("styles", 24000), ("pool", 12000), ("each", 8), ("epochs", 40), ("pretraining", 24), ("readers", 6),
-                         ("width", 32), ("distilling", 24)):  # fmt: skip
+                         ("width", 32)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
     job = Job(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -99,14 +98,17 @@ def find(job: Job) -> Compass:
     compass = find_compass(
         styles.double().cpu().numpy()[adults], readings[adults], mean.double().cpu().numpy()
     )
+    embedded = Recogniser(job.asked.parts / "mobileface", job.device).embed(pictures)
+    recognised, shared = regressed(styles.double().cpu().numpy()[adults], embedded[adults])
+    compass = compass.keeping(recognised)
     job.figures |= {
         "styles": len(adults),
         "adults": int(adults.sum()),
         "explained": _named(compass.explained),
+        "explained of the recogniser's embedding": round(shared, 3),
     }
-    job.say(f"R2 {_named(compass.explained)}")
+    job.say(f"R2 {_named(compass.explained)}, of the recogniser's embedding {shared:.3f}")
     compass.save(job.state / "compass.npz")
-    small(job, pictures, readings, compass)
     return compass
 
 
@@ -141,27 +143,6 @@ def load_readers(job: Job) -> None:
             {name: values.float() if values.is_floating_point() else values for name, values in kept.items()}
         )
         job.studio.nets.append(net.eval())
-
-
-def small(job: Job, pictures: Any, readings: np.ndarray, compass: Compass) -> None:
-    """Teach the two networks that ship, and keep them with how well they follow their teachers."""
-    wanted = torch.tensor(readings[:, : len(READ)], device=job.device)
-    cut = int(len(pictures) * 0.95)
-    net, units = distil.distil_reader(pictures[:cut], wanted[:cut], job.asked.distilling, job.say)
-    with torch.no_grad():
-        found = torch.cat([distil._forward(net, distil.resized(part.float() / 127.5 - 1, distil.READER_SIDE))
-                           for part in pictures[cut:].split(256)])  # fmt: skip
-    left = (((wanted[cut:] - units["mean"]) / units["spread"]).float() - found).square().mean(0)
-    job.figures["small reader, R2"] = {
-        name: round(1 - float(one), 3) for name, one in zip(READ, left, strict=True)
-    }
-    some = pictures[: min(len(pictures), 8000)]
-    regions = torch.cat([job.studio.regions(part).half() for part in some.split(480)])
-    last = max(1, len(some) // 20)
-    parser = distil.distil_parser(some[:-last], regions[:-last], max(1, job.asked.distilling // 2), job.say)
-    job.figures["small parser, overlap"] = distil.agreement(parser, some[-last:], regions[-last:])
-    job.say(f"small {job.figures['small reader, R2']} {job.figures['small parser, overlap']}")
-    torch.save({"reader": net.state_dict(), "parser": parser.state_dict(), **units}, job.state / "small.pt")
 
 
 def make(job: Job, compass: Compass) -> None:
@@ -203,9 +184,8 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
     for line in lines():
         centre = find_centre(job.studio, compass, people, line)
         title, values = "-".join((line.attribute, *line.poles)).replace(" ", "_"), VALUES[line.attribute]
-        ends = find_ends(job.studio, compass, centre, line)
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
-            found = between(job.studio, centre, line, values, ends, kind)
+            found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if line.attribute == "gender" and kind == KINDS[0]:

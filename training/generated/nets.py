@@ -52,9 +52,9 @@ class ResidualReader(nn.Module):
 
 
 class Parser(nn.Module):
-    """A small U-Net: each pixel's log odds of being face, ears or neck."""
+    """A small U-Net: each pixel's log odds of being what is looked for (face, ears or neck; glasses; a person)."""
 
-    def __init__(self, width: int = 16) -> None:
+    def __init__(self, width: int = 16, outputs: int = 1) -> None:
         super().__init__()
         widths = [width, 2 * width, 3 * width, 4 * width]
         self.down = nn.ModuleList(
@@ -63,10 +63,10 @@ class Parser(nn.Module):
         self.up = nn.ModuleList(
             [_pair(deep + flat, flat) for deep, flat in zip(widths[:0:-1], widths[-2::-1], strict=True)]
         )
-        self.last = nn.Conv2d(width, 1, 1)
+        self.last = nn.Conv2d(width, outputs, 1)
 
     def forward(self, faces: Any) -> Any:
-        """Return n x 1 x side x side."""
+        """Return n x outputs x side x side."""
         kept, values = [], faces
         for place, layer in enumerate(self.down):
             values = layer(functional.max_pool2d(values, 2) if place else values)

