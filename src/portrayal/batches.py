@@ -65,7 +65,7 @@ def whole_units(
     """
     seen = Seen()
     held = None
-    for batch in _read(scan(source), columns, rows):
+    for batch in (one for table in _each_file(source) for one in _read(table, columns, rows)):
         joined = batch if held is None else pl.concat([held, batch])
         last = _last_start(joined, keys)
         held = joined[last:]
@@ -82,6 +82,14 @@ def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFra
         named = ", ".join(map(str, again))
         raise PortrayalError(f"the rows of {named} lie in two places. Sort the table by {', '.join(keys)}.")
     return batch
+
+
+def _each_file(source: Source) -> Iterator[pl.LazyFrame]:
+    """Yield the files of a folder one by one: of many at once polars reads ahead, and memory would grow with them."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        yield source.lazy()
+    else:
+        yield from (pl.scan_parquet(file, glob=False) for file in parquet_files(Path(source)))
 
 
 def _read(table: pl.LazyFrame, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
