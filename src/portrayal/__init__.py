@@ -56,6 +56,8 @@ _PUBLIC = {
     "make_face_series": "portrayal.vision.faces.apply",
     "list_faces": "portrayal.vision.faces.shipped",
     "check_faces": "portrayal.vision.faces.judged",
+    "generate_faces": "portrayal.vision.generator.generate",
+    "compose_scenes": "portrayal.vision.scenes",
     "occupation_shares": "portrayal.audits.counterfactuals.occupation_shares",
     # what there is
     "get_audit": "portrayal.runs.registry",

@@ -14,7 +14,7 @@ import pytest
 import torch
 from PIL import Image
 from training.generated.augment import augment, resized
-from training.generated.distil import PARSER_SIDE, READER_SIDE, distil_parser, distil_reader
+from training.generated.distil import distil_parser, distil_reader
 from training.generated.nets import Parser, ResidualReader
 from training.generated.pack import pack
 from training.generated.readers import OUTPUTS, read_packed, read_raw
@@ -28,6 +28,7 @@ from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import choose, years
 from portrayal.vision.generator.readings import COLUMNS, places
 from portrayal.vision.generator.steering import FARTHEST, REACH, lines
+from portrayal.vision.generator.studio import PARSER_SIDE, READER_SIDE
 
 
 def quiet(_: str) -> None:

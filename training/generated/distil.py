@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from portrayal.vision.generator.studio import PARSER_SIDE, READER_SIDE
 from training.generated.augment import resized
 from training.generated.nets import Parser, ResidualReader
 from training.generated.readers import Say, _fit, _forward, layout
 
-READER_SIDE, PARSER_SIDE = 160, 128  # of whole pictures: the face is then as large as its teachers see it
 READER = {"width": 32, "blocks": 2}
 
 

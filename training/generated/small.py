@@ -21,8 +21,9 @@ import torch
 from portrayal.vision.generator.directions import Compass, read_compass
 from portrayal.vision.generator.readings import READ, places
 from portrayal.vision.generator.steering import FARTHEST, PAIR_LEVEL, REACH, lines
+from portrayal.vision.generator.studio import PARSED, READER_SIDE
 from training.generated.augment import resized
-from training.generated.distil import READER_SIDE, agreement, distil_parser, distil_reader
+from training.generated.distil import agreement, distil_parser, distil_reader
 from training.generated.make import TRUNCATION, load_readers
 from training.generated.readers import _forward
 from training.generated.small_onnx import parser_onnx, reader_onnx
@@ -32,7 +33,6 @@ SEED = 11  # neither that of the styles directions were found with nor that of t
 BEYOND = 1.2  # how far past the ends of a series a cue is varied
 HELD_OUT = 20  # one pair of so many
 TURNED = [READ.index("yaw")]
-KINDS = ("face, ears or neck", "glasses", "a person")  # what the small parser finds, in this order
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def looked_at(studio: GpuStudio, compass: Compass, pairs: int, say: Any) -> tupl
 
 
 def parsed(studio: GpuStudio, pictures: Any) -> Any:
-    """Return what each pixel is (n x KINDS x 256 x 256, probabilities); who is no background is a person."""
+    """Return what each pixel is (n x PARSED x 256 x 256, probabilities); who is no background is a person."""
     kinds = [
         torch.stack([classes[:, REGION].sum(1), classes[:, GLASSES].sum(1), 1 - classes[:, 0]], 1).half()
         for classes in studio._parsed(pictures)
@@ -130,7 +130,7 @@ def teach(pictures: Any, regions: Any, readings: np.ndarray, asked: argparse.Nam
         "held out": last,
         **followed(reader, units, pictures[held], readings[held.cpu().numpy()]),
         "overlap": {
-            name: agreement(net, seen, held_regions[:, [kind]], kind) for kind, name in enumerate(KINDS)
+            name: agreement(net, seen, held_regions[:, [kind]], kind) for kind, name in enumerate(PARSED)
         },
     }
     say(json.dumps(figures))

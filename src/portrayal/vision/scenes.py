@@ -1,0 +1,198 @@
+"""Occupation scenes: what `portrayal faces scenes` does with a folder of series and pictures of work places.
+
+Everybody is put into every place as head and shoulders. Only the face changes along a series: all the rest is the centre's.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.edges.folders import MARK, claim
+from portrayal.edges.progress import track
+from portrayal.edges.writing import write_bytes
+from portrayal.errors import PortrayalError
+from portrayal.vision.compose import fit_background
+from portrayal.vision.faces.folder import Chosen, read_entries, read_folder
+from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.shipped import SHIPPED, shipped_set
+from portrayal.vision.generator.studio import PARSED, parsed
+from portrayal.vision.images import open_image
+from portrayal.vision.scene import Scene, Seen, compose_scene, fits
+
+DRAWN = "drawn"  # places that ship: drawings, nobody in them
+DRAWINGS = Path(str(files("portrayal"))) / "audits" / "contexts" / "backgrounds"
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
+WIDE = 1.5  # width of a scene by its height
+GROUP = ["person", "picture", "attribute", "pole_low", "pole_high"]
+KIND = "face only"
+CUT_OFF = "both sides of the portrait cut off hair"
+Look = Callable[[np.ndarray, str], np.ndarray]  # pictures and a kind of PARSED to probabilities
+
+
+def compose_scenes(
+    series: Path | str = SHIPPED,
+    places: Path | str = DRAWN,
+    out: Path | str = "local/scenes",
+    size: int = 512,
+    people: int | None = None,
+    quiet: bool = False,
+    look: Look = parsed,
+) -> str:
+    """Put series of faces into work places, as head and shoulders: a folder that the audit reads.
+
+    Parameters
+    ----------
+    series
+        A folder of face only series in the generator's own alignment, or 'shipped'.
+    places
+        A folder of pictures of places, or one picture; 'drawn' takes the eight drawings that ship.
+    out
+        A new or empty folder.
+    size
+        Height of the scenes in pixels; they are half as wide again.
+    people
+        At most so many people, the first of the folder.
+    quiet
+        Without a bar on standard error.
+    look
+        Says which pixels are face, and which a person; the small parser that ships.
+
+    Returns
+    -------
+    str
+        What was made.
+
+    Raises
+    ------
+    PortrayalError
+        When there are no series or no places, or the folder holds something else.
+
+    Examples
+    --------
+    >>> from portrayal import PortrayalError, compose_scenes
+    >>> try:
+    ...     compose_scenes("no folder", "no places")
+    ... except PortrayalError as error:
+    ...     print("no place" in str(error))
+    True
+    """
+    if size < 128:
+        raise PortrayalError(f"size is {size}. Expected 128 pixels or more.")
+    scenes = _scenes(Path(DRAWINGS if places == DRAWN else places), size, "*-1.*" if places == DRAWN else "*")
+    folder = shipped_set() if series == SHIPPED else Path(series)
+    stimuli = _first(read_folder(folder, chosen=Chosen(kind=KIND)).stimuli, people)
+    ages = {str(entry["stimulus"]): entry.get("age") for entry in read_entries(folder)}
+    target = Path(out).absolute()
+    _claim(target)
+    groups = stimuli.filter(pl.col("value").is_not_null()).partition_by(GROUP, maintain_order=True)
+    found = [
+        list(_series(group.sort("value"), scenes, target, look, ages))
+        for group in track(groups, "composing scenes", quiet=quiet)
+    ]
+    made, left_out = [picture for one in found for picture in one], sum(not one for one in found)
+    if not made:
+        raise PortrayalError(f"nobody of {folder} fits into a scene: {CUT_OFF}. Take other series.")
+    write_bytes(target / MANIFEST, json.dumps({"series left out": left_out, "pictures": made}).encode())
+    return (
+        f"{len(made)} pictures of {len({one['person'] for one in made})} people in {len(scenes)} place(s) in {target}\n"
+        f"{left_out} of {len(found)} series left out: {CUT_OFF}"
+    )
+
+
+def _scenes(places: Path, size: int, pattern: str) -> list[Scene]:
+    """Open the pictures of places, cropped to one size."""
+    found = [places] if places.is_file() else sorted(places.glob(pattern)) if places.is_dir() else []
+    pictures = [path for path in found if path.suffix.lower() in ENDINGS]
+    if not pictures:
+        raise PortrayalError(
+            f"no place in {places}. Expected a picture, or a folder of pictures ({', '.join(ENDINGS)})."
+        )
+    if twice := {path.stem for path in pictures if sum(path.stem == one.stem for one in pictures) > 1}:
+        raise PortrayalError(f"two places are called {sorted(twice)[0]!r}. Give each file a name of its own.")
+    wide = (round(size * WIDE), size)
+    return [
+        Scene(path.stem, np.asarray(fit_background(open_image(path).image, wide, "bottom")))
+        for path in pictures
+    ]
+
+
+def _first(stimuli: pl.DataFrame, people: int | None) -> pl.DataFrame:
+    if people is None:
+        return stimuli
+    if people < 1:
+        raise PortrayalError(f"{people} people were asked for. Expected 1 or more.")
+    wanted = stimuli["person"].unique(maintain_order=True)[:people]
+    return stimuli.filter(pl.col("person").is_in(wanted.to_list()))
+
+
+def _claim(folder: Path) -> None:
+    claim(folder, "pictures")
+    if others := sorted(path.name for path in folder.iterdir() if path.name != MARK):
+        raise PortrayalError(f"{folder} holds {others[0]!r} already. Name a new folder.")
+
+
+def _series(
+    group: pl.DataFrame, scenes: Sequence[Scene], out: Path, look: Look, ages: dict[str, str | None]
+) -> Iterator[dict[str, Any]]:
+    """Compose one series into every place; yields what the manifest says of each picture."""
+    rows = group.to_dicts()
+    steps = np.stack([_square(Path(row["content"])) for row in rows])
+    middle = next((at for at, row in enumerate(rows) if row["value"] == 0), None)
+    if middle is None:
+        raise PortrayalError(
+            f"the series of {rows[0]['picture']!r} has no step at 0. Scenes need the centre."
+        )
+    person = look(steps[middle : middle + 1], PARSED[2])[0]
+    if not fits(person):
+        return
+    seen = Seen(steps, middle, look(steps, PARSED[0]), person)
+    for scene in scenes:
+        for row, picture in zip(rows, compose_scene(seen, scene), strict=True):
+            told = _told(row, scene.name, ages.get(row["stimulus"]))
+            (out / told["file"]).parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(out / told["file"], _webp(picture))
+            yield told
+
+
+def _square(path: Path) -> np.ndarray:
+    picture = open_image(path).image.convert("RGB")
+    if picture.width != picture.height:
+        raise PortrayalError(
+            f"{path.name} has {picture.width} x {picture.height} pixels. Expected square pictures in the generator's alignment."
+        )
+    return np.asarray(picture)
+
+
+def _told(row: dict[str, Any], scene: str, age: str | None) -> dict[str, Any]:
+    poles = [row["pole_low"], row["pole_high"]] if row["pole_low"] else []
+    series = "-".join((row["attribute"], *poles))
+    words = [_named(word) for word in (row["picture"], series, scene)]
+    return {
+        "file": f"{'/'.join(words)}/{row['value']:+.2f}.webp",
+        "person": row["person"], "picture": f"{row['picture']} in {scene}", "scene": scene, "attribute": row["attribute"],
+        "poles": poles, "value": row["value"], "kind": KIND, "start": row.get("start"), "age": age,
+        "source": f"{row['source']}; composed into {scene}", "license": row["license"], "consent": row["consent"],
+    }  # fmt: skip
+
+
+def _named(word: str) -> str:
+    """Return a word as the name of a folder."""
+    return (
+        "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in word).lstrip(".") or "_"
+    )
+
+
+def _webp(picture: np.ndarray) -> bytes:
+    from PIL import Image
+
+    kept = io.BytesIO()
+    Image.fromarray(picture).save(kept, "WEBP", quality=90, method=4)
+    return kept.getvalue()

