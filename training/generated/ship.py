@@ -68,7 +68,9 @@ def _series(
     with np.load(state / "face_only.npz") as kept:
         at = int(np.flatnonzero(kept["names"] == int(number))[0])
         table = {
-            key: kept[key][at] for key in kept.files if key.endswith((" readings", " ages", " female", " styles"))
+            key: kept[key][at]
+            for key in kept.files
+            if key.endswith((" readings", " ages", " female", " styles"))
         }
     rows = []
     with tarfile.open(state / "face_only.tar") as tar:
