@@ -16,8 +16,20 @@ from training.generated.readers import OUTPUTS  # noqa: E402
 from training.photographs import mean_faces, pairs, train, views  # noqa: E402
 from training.photographs.editor import Editor, warped  # noqa: E402
 from training.photographs.export import export  # noqa: E402
-from training.photographs.lines import UNITS, condition, value_of  # noqa: E402
+from training.photographs.figures import edited  # noqa: E402
+from training.photographs.lines import LINES, SHARES, UNITS, condition, value_of  # noqa: E402
+from training.photographs.objective import (  # noqa: E402
+    Batch,
+    Eyes,
+    counted,
+    counted_real,
+    evened,
+    paired_loss,
+    shares_of,
+    where_it_changes,
+)
 
+from portrayal.vision.faces import editor as faces_editor  # noqa: E402
 from portrayal.vision.generator.directions import Compass  # noqa: E402
 from portrayal.vision.generator.readings import COLUMNS  # noqa: E402
 
@@ -96,6 +108,64 @@ def test_a_flow_of_nothing_leaves_a_face_alone_and_one_of_a_pixel_moves_it() -> 
     assert torch.allclose(warped(face, across)[..., :-1], face[..., 1:], atol=1e-5)
 
 
+class Still:
+    """An editor that adds a share of what is missing, a number for each pair."""
+
+    def __init__(self, missing: Any, shares: list[float]) -> None:
+        self.added = missing * torch.tensor(shares).view(-1, 1, 1, 1)
+
+    def parts(self, faces: Any, _: Any) -> tuple[Any, Any, Any]:
+        """Say an open mask and no flow."""
+        logits = torch.full_like(faces[:, :1], 20.0)
+        return torch.zeros_like(faces[:, :2]), self.added, logits
+
+
+def test_leaving_gender_undone_costs_as_much_as_leaving_race_undone(tmp_path: Path) -> None:
+    # Gender changes pixels by .1, race by .4, .25 on average: they count 2.5 and .625 fold, so either undone is .25 off.
+    # Two pairs: .25 / 2 = .125 on average, times 1 + 3 x mask = 4 is .5; pooled over 4 and 16 pixels .125 + .125.
+    given = torch.zeros(2, 3, 64, 64)
+    wanted = given + torch.tensor([0.1, 0.4]).view(2, 1, 1, 1)
+    batch = Batch(given, wanted, torch.ones(2, 1, 64, 64), torch.tensor([0, 1]), torch.tensor([1.0, 1.0]))
+    eyes = Eyes(Studio(tmp_path, "cpu"))  # type: ignore[arg-type]
+    for shares in ([0.0, 1.0], [1.0, 0.0]):
+        terms, _ = paired_loss(Still(wanted - given, shares), eyes, batch)
+        assert float(terms["pixels"]) == pytest.approx(0.5, abs=1e-5)
+        assert float(terms["coarse"]) == pytest.approx(0.25, abs=1e-5)
+
+
+def test_pairs_without_a_change_are_not_blown_up() -> None:
+    given = torch.zeros(2, 3, 16, 16)
+    wanted = given + torch.tensor([0.0, 0.4]).view(2, 1, 1, 1)
+    batch = Batch(given, wanted, given[:, :1], torch.tensor([0, 1]), torch.zeros(2))
+    # .2 on average: two levels (2 / 127.5) is the least a cue is taken to change, so .2 x 63.75 = 12.75; .2 / .4 = .5.
+    assert evened(batch).tolist() == pytest.approx([12.75, 0.5])
+
+
+def test_pixels_count_by_how_much_they_change() -> None:
+    given = torch.zeros(1, 3, 4, 4)
+    wanted = given.clone()
+    wanted[..., 0], wanted[..., 1] = 0.2, 0.4
+    mask = torch.ones(1, 1, 4, 4)
+    mask[..., 3] = 0
+    # In the mask three columns change by .2, .4 and 0, by .2 on average: 1 + 3 x 1, 1 + 3 x 2, 1, and 1 outside.
+    found = where_it_changes(Batch(given, wanted, mask, torch.tensor([0]), torch.zeros(1)))
+    assert found[0, 0, 0].tolist() == pytest.approx([4.0, 7.0, 1.0, 1.0])
+
+
+def test_the_cue_counts_more_than_each_reading_that_is_held() -> None:
+    # Gender, three ages, three contrasts; of the second pair of race (cue 2) the contrast lies in place 5.
+    cue = torch.tensor([0, 2])
+    assert counted(cue).tolist() == [[3, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 3, 1]]
+    assert counted_real(cue).tolist() == [[3, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 3, 0]]
+
+
+def test_cues_are_drawn_by_their_shares_however_many_families_each_has() -> None:
+    cues = torch.tensor([0] * 6 + [1] * 2 + [2] + [3])
+    weights = shares_of(cues)
+    assert [float(weights[cues == cue].sum()) for cue in range(4)] == pytest.approx(list(SHARES))
+    assert weights[0] == pytest.approx(0.4 / 6)
+
+
 def test_views_change_both_pictures_alike() -> None:
     torch.manual_seed(1)
     face, mask = torch.rand(6, 3, 32, 32) * 1.2 - 0.6, torch.ones(6, 1, 32, 32)
@@ -151,6 +221,33 @@ def test_the_network_changes_nothing_where_its_mask_is_zero(tmp_path: Path) -> N
     assert (mask == 0).all() and (edit == 0).all()
 
 
+def test_what_ships_runs_the_exported_network_as_it_was_trained(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    editor = Editor((8, 8, 8, 8)).eval()
+    torch.nn.init.normal_(editor.last.weight, std=0.2)
+    for block in (*editor.down, *editor.deep, *editor.up):
+        torch.nn.init.normal_(block.told.weight, std=0.3)
+    torch.save(editor.state_dict(), tmp_path / "weights.pt")
+    export(tmp_path / "weights.pt", tmp_path / "editor.onnx")
+    face = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
+    pixels = torch.from_numpy(face).permute(2, 0, 1)[None]
+    network = faces_editor.open_editor(tmp_path / "editor.onnx")
+    for cue, line in enumerate(LINES):
+        made = network.series(face, line.attribute, [-2.0, 2.0], line.poles)
+        for one, value in zip(made, (-2.0, 2.0), strict=True):
+            wanted = edited(editor, pixels, cue, value)[0].permute(1, 2, 0).numpy()
+            # Weights are stored in 16 bits: a level at most.
+            assert np.abs(one.astype(int) - wanted).max() <= 1
+        assert (made[0] != made[1]).any()
+
+
+def test_the_cues_that_ship_are_those_trained() -> None:
+    assert [(line.attribute, line.poles) for line in LINES] == list(faces_editor.CUES)
+    for cue, (attribute, poles) in enumerate(faces_editor.CUES):
+        told = condition(torch.tensor([cue]), torch.tensor([1.5])).numpy()
+        assert (faces_editor.conditions(attribute, [1.5], poles) == told).all()
+
+
 def test_one_command_trains_exports_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -183,8 +280,13 @@ def test_one_command_trains_exports_and_goes_on(
     ]
     train.main([*said, "--steps", "2"])
     train.main([*said, "--steps", "3"])
+    weights = tmp_path / "begin.pt"
+    (tmp_path / "out" / "weights.pt").rename(weights)
+    (tmp_path / "editor.pt").unlink()
+    train.main([*said, "--steps", "1", "--begin", str(weights)])
     told = capsys.readouterr().out
     assert "goes on at step 2" in told and "step 3 " in told and "no ONNX" not in told
+    assert "begins with begin.pt" in told and "seconds a step" in told
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "weights.pt",
         "figures.json",

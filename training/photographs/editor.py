@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -40,18 +41,18 @@ class Told(nn.Module):
 class Editor(nn.Module):
     """Faces (n x 3 x side x side, -1 to 1; the side divides by 16) and conditions to changed faces and the mask of what changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__()
         self.told = nn.Sequential(nn.Linear(WIDTH, TOLD), nn.SiLU(), nn.Linear(TOLD, TOLD), nn.SiLU())
-        self.enter = nn.Conv2d(3, WIDTHS[0], 5, 2, 2)
-        self.down = nn.ModuleList([Told(width, width) for width in WIDTHS])
-        self.shrink = nn.ModuleList([nn.Conv2d(one, two, 3, 2, 1) for one, two in pairwise(WIDTHS)])
-        self.deep = nn.ModuleList([Told(WIDTHS[-1], WIDTHS[-1]) for _ in range(DEEP)])
+        self.enter = nn.Conv2d(3, widths[0], 5, 2, 2)
+        self.down = nn.ModuleList([Told(width, width) for width in widths])
+        self.shrink = nn.ModuleList([nn.Conv2d(one, two, 3, 2, 1) for one, two in pairwise(widths)])
+        self.deep = nn.ModuleList([Told(widths[-1], widths[-1]) for _ in range(DEEP)])
         self.up = nn.ModuleList(
-            [Told(two + one, one) for one, two in zip(WIDTHS[-2::-1], WIDTHS[:0:-1], strict=True)]
+            [Told(two + one, one) for one, two in zip(widths[-2::-1], widths[:0:-1], strict=True)]
         )
-        self.flow = nn.Conv2d(WIDTHS[0], 2, 3, 1, 1)
-        self.wide = nn.Conv2d(WIDTHS[0] + 3, 32, 3, 1, 1)
+        self.flow = nn.Conv2d(widths[0], 2, 3, 1, 1)
+        self.wide = nn.Conv2d(widths[0] + 3, 32, 3, 1, 1)
         self.last = nn.Conv2d(32, 4, 3, 1, 1)
         for layer in (self.flow, self.last):
             nn.init.normal_(layer.weight, std=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -18,8 +19,10 @@ LARGEST = 15_000_000  # bytes
 
 def open_editor(weights: Path) -> Any:
     """Return the network of a file of weights."""
-    editor = Editor()
     stored = torch.load(weights, map_location="cpu", weights_only=True)
+    editor = Editor(
+        [one.shape[0] for name, one in stored.items() if re.fullmatch(r"down\.\d+\.first\.weight", name)]
+    )
     editor.load_state_dict({name: one.float() for name, one in stored.items()})
     return editor.eval()
 

@@ -15,7 +15,10 @@ LINES: list[Line] = lines()
 UNITS = [REACH[line.varied] * FACE_SHARE / 2 for line in LINES]
 FARTHEST = 3.2  # values beyond are asked of nobody
 WIDTH = 2 * len(LINES)  # of a condition: which cue, and its value
-AGE, GENDER = slice(1, 4), slice(0, 1)
+GENDER = slice(0, 1)
+READ = 7  # readings of `perceived`
+# How often each cue is drawn: gender and White to East Asian have the smallest changes and are learnt last.
+SHARES = (0.4, 0.15, 0.3, 0.15)
 Tensor = Any
 
 
@@ -36,6 +39,11 @@ def value_of(read: Tensor, cue: Tensor) -> Tensor:
     units = torch.tensor(UNITS, device=read.device)
     picked = (along / units).gather(1, cue[:, None])[:, 0]
     return picked.clamp(-FARTHEST, FARTHEST)
+
+
+def column(cue: Tensor) -> Tensor:
+    """Return where the reading of a cue lies in those of `perceived`."""
+    return torch.where(cue > 0, cue + 3, 0)
 
 
 def condition(cue: Tensor, value: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 
 from portrayal.vision.faces.align import crop, fit_similarity
 from portrayal.vision.faces.detect import Face
+from portrayal.vision.faces.editor import open_editor
 from portrayal.vision.faces.mask import oval
 from portrayal.vision.faces.model import open_manipulator
 from portrayal.vision.faces.series import make_series
@@ -55,23 +56,15 @@ def mean_faces(path: Path, strength: float = STRENGTH) -> Maker:
 
 def editor(path: Path, gain: float = 1.0) -> Maker:
     """Return the network of an ONNX file; values are asked `gain` times over."""
-    import onnxruntime
     from PIL import Image
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    network = open_editor(path)
 
     def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
-        own = np.asarray(adult.picture).astype(np.float32)
-        given = (own / 127.5 - 1).transpose(2, 0, 1)[None]
-        place = [one.varied for one in LINES].index(line.varied)
-        told = np.zeros((len(values), 2 * len(LINES)), np.float32)
-        told[:, place], told[:, len(LINES) + place] = 1, gain * np.asarray(values) / 2
-        edits = [session.run(["edit"], {"face": given, "condition": row[None]})[0][0] for row in told]
+        asked = [gain * value for value in values]
         return [
-            Image.fromarray(np.clip(np.rint(own + 127.5 * one.transpose(1, 2, 0)), 0, 255).astype(np.uint8))
-            for one in edits
+            Image.fromarray(one)
+            for one in network.series(np.asarray(adult.picture), line.attribute, asked, line.poles)
         ]
 
     return made

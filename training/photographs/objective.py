@@ -13,7 +13,7 @@ from training.generated.readers import SIDE as READ_SIDE
 from training.generated.readers import _combined
 from training.generated.studio import CROP, GpuStudio, _mask
 from training.photographs.editor import warped
-from training.photographs.lines import UNITS, condition, perceived, value_of
+from training.photographs.lines import READ, SHARES, UNITS, column, condition, perceived, value_of
 from training.photographs.pairs import Families
 from training.photographs.views import shifted, views
 
@@ -31,6 +31,11 @@ WEIGHTS = {
 }
 REAL = {"readings": 0.12, "mask": 0.15, "size": 0.6, "flow": 2.0}
 AGES_COUNT = 2.0
+CUE_COUNTS = (
+    3.0  # as in steering: what is held weighs more in sum, and a face would best be left where it was
+)
+LEAST_CHANGE = 2 / 127.5  # two levels: pairs that hardly differ are not blown up
+STEEPEST = 4.0  # of the mean change in a mask: no single spot counts more
 NO_CHANGE = 0.08  # share of pairs whose two pictures are the same
 
 
@@ -64,7 +69,8 @@ class Eyes:
         small = resized(crops, READ_SIDE)
         with torch.autocast(faces.device.type, dtype=torch.bfloat16, enabled=faces.is_cuda):
             each = torch.stack([self.nets[one](small).float() for one in which])
-        return perceived(_combined(each), self.wild._read((crops + 1) * 127.5))
+            wild = self.wild._read((crops + 1) * 127.5).float()
+        return perceived(_combined(each), wild)
 
     def features(self, faces: Tensor, net: int) -> list[Tensor]:
         """Return a reader's features of faces at a few layers."""
@@ -83,8 +89,8 @@ def face_crop(faces: Tensor) -> Tensor:
 
 
 def draw_pairs(families: Families, eyes: Eyes, count: int, people: Tensor) -> Batch:
-    """Draw pairs of `people` (rows of families); the value is what readers see in the target."""
-    row = people[torch.randint(len(people), (count,), device=people.device)]
+    """Draw pairs of `people` (rows of families), cues by their SHARES; the value is what readers see in the target."""
+    row = people[torch.multinomial(shares_of(families.cues[people]), count, replacement=True)]
     width = families.members.shape[1]
     one = torch.randint(width, (count,), device=row.device)
     other = (one + torch.randint(1, width, (count,), device=row.device)) % width
@@ -103,20 +109,63 @@ def paired_loss(editor: Any, eyes: Eyes, batch: Batch) -> tuple[dict[str, Tensor
     """Return the terms for generated pairs, and the pictures made."""
     flow, residual, logits = _parts(editor, batch.given, condition(batch.cue, batch.value))
     made = laid_together(batch.given, flow, residual, logits)
-    off, weight = (made - batch.wanted).abs(), 1 + 3 * batch.mask
+    missed = (made - batch.wanted) * evened(batch)[:, None, None, None]
     net, some = int(torch.randint(len(eyes.nets), ())), eyes.some()
     with torch.no_grad():
         read = eyes.read(batch.wanted, some)
     pairs = zip(eyes.features(made, net), eyes.features(batch.wanted, net), strict=True)
     return {
-        "pixels": (off * weight).mean(),
-        "coarse": sum(_pooled(made - batch.wanted, side).abs().mean() for side in (4, 16)),
-        "edges": _edges(made - batch.wanted).mean(),
+        "pixels": (missed.abs() * where_it_changes(batch)).mean(),
+        "coarse": sum(_pooled(missed, side).abs().mean() for side in (4, 16)),
+        "edges": _edges(missed).mean(),
         "mask": functional.binary_cross_entropy_with_logits(logits, batch.mask),
         "features": sum((one - two).abs().mean() / two.abs().mean().clamp(min=1e-4) for one, two in pairs),
-        "readings": _apart(eyes.read(made, some), read),
+        "readings": _apart(eyes.read(made, some), read, counted(batch.cue)),
         "flow": _rough(flow),
     }, made
+
+
+def shares_of(cues: Tensor) -> Tensor:
+    """Return how often each row is drawn so that cues come up by their SHARES, however many families each has."""
+    sizes = torch.bincount(cues, minlength=len(SHARES)).clamp(min=1)
+    return (torch.tensor(SHARES, device=cues.device) / sizes)[cues]
+
+
+def evened(batch: Batch) -> Tensor:
+    """Return what a pair's pixels count: as much as all pairs change on average, by how much the pairs of its cue do.
+
+    Between a White and a Black face most pixels change, between a woman's and a man's few. Counted by levels the tint of the
+    first is all that is learnt, and what it spills onto the others costs less than their own change would save.
+    """
+    change = (batch.wanted - batch.given).abs().mean((1, 2, 3))
+    marks = functional.one_hot(batch.cue, len(SHARES)).to(change.dtype)
+    by_cue = (marks * change[:, None]).sum(0) / marks.sum(0).clamp(min=1)
+    return change.mean().clamp(min=LEAST_CHANGE) / by_cue.clamp(min=LEAST_CHANGE)[batch.cue]
+
+
+def where_it_changes(batch: Batch) -> Tensor:
+    """Return what a pixel counts: 1, and in the mask 3 more on average, by how much it changes.
+
+    What tells women's faces from men's lies in brows, lips and beards: few pixels, outvoted by cheeks where nothing is to be done.
+    """
+    change = (batch.wanted - batch.given).abs().mean(1, keepdim=True)
+    inside = (change * batch.mask).sum((2, 3), keepdim=True) / batch.mask.sum((2, 3), keepdim=True).clamp(
+        min=1
+    )
+    return 1 + 3 * batch.mask * (change / inside.clamp(min=LEAST_CHANGE)).clamp(max=STEEPEST)
+
+
+def counted(cue: Tensor) -> Tensor:
+    """Return what each reading (n x 7) counts in a pair: the cue's own more, or it is given up for those that are held."""
+    counts = torch.ones(len(cue), READ, device=cue.device)
+    return counts.scatter_(1, column(cue)[:, None], CUE_COUNTS)
+
+
+def counted_real(cue: Tensor) -> Tensor:
+    """Return the same where nobody knows the target: along one pair of groups the other two contrasts must follow, and count nothing."""
+    counts = torch.ones(len(cue), READ, device=cue.device)
+    counts[:, 4:] = torch.where(cue[:, None] > 0, 0.0, 1.0)
+    return counts.scatter_(1, column(cue)[:, None], CUE_COUNTS)
 
 
 def real_loss(
@@ -125,21 +174,17 @@ def real_loss(
     """Return the terms for photographs (n x 3 x side x side, -1 to 1), the pictures made and those given."""
     given, region = shifted(faces, regions)
     count = len(faces)
-    cue = torch.randint(len(UNITS), (count,), device=faces.device)
+    cue = torch.multinomial(torch.tensor(SHARES, device=faces.device), count, replacement=True)
     value = 5 * torch.rand(count, device=faces.device) - 2.5
     flow, residual, logits = _parts(editor, given, condition(cue, value))
     made = laid_together(given, flow, residual, logits)
     some, (seen, before) = eyes.some(), _blurred(torch.cat([made, given])).chunk(2)
     with torch.no_grad():
         wanted = eyes.read(before, some)
-        counts = torch.ones_like(wanted)
-        place = torch.where(cue > 0, cue + 3, 0)
-        # Along one pair of groups the other two contrasts must follow.
-        counts[:, 4:] = torch.where(cue[:, None] > 0, 0.0, 1.0)
-        wanted.scatter_(1, place[:, None], (value * torch.tensor(UNITS, device=faces.device)[cue])[:, None])
-        counts.scatter_(1, place[:, None], 1.0)
+        aim = value * torch.tensor(UNITS, device=faces.device)[cue]
+        wanted.scatter_(1, column(cue)[:, None], aim[:, None])
     return {
-        "readings": _apart(eyes.read(seen, some), wanted, counts),
+        "readings": _apart(eyes.read(seen, some), wanted, counted_real(cue)),
         "mask": functional.binary_cross_entropy_with_logits(logits, region),
         "size": (made - given).abs().mean(),
         "flow": _rough(flow),
@@ -162,10 +207,9 @@ def _parts(editor: Any, faces: Tensor, conditions: Tensor) -> tuple[Tensor, Tens
         return editor.parts(faces, conditions)
 
 
-def _apart(read: Tensor, wanted: Tensor, counts: Tensor | None = None) -> Tensor:
+def _apart(read: Tensor, wanted: Tensor, counts: Tensor) -> Tensor:
     """Return how far readings are apart; ages count more, since they leak."""
-    weights = torch.ones_like(wanted) if counts is None else counts
-    weights = weights * torch.tensor([1.0, *[AGES_COUNT] * 3, 1.0, 1.0, 1.0], device=wanted.device)
+    weights = counts * torch.tensor([1.0, *[AGES_COUNT] * 3, 1.0, 1.0, 1.0], device=wanted.device)
     return (weights * functional.smooth_l1_loss(read, wanted, reduction="none")).sum(1).mean()
 
 

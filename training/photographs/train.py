@@ -30,12 +30,13 @@ from training.photographs.export import export
 from training.photographs.figures import figures, sheet
 from training.photographs.objective import REAL, WEIGHTS, Eyes, draw_pairs, paired_loss, real_loss, weighed
 from training.photographs.packed import read_pack
+from training.photographs.watch import Watch
 
-KEPT = 0.998  # of the running mean of weights, a step
+KEPT = 0.995  # of the running mean of weights, a step
 HELD = 0.04  # of families: kept from training, for figures
 ALIKE = 0.8  # levels, mean
 PEOPLE = 12000  # styles that may be started from
-CRITIC_FROM, REAL_FROM = 0.25, 0.10  # of the training: before that pixels alone lead
+CRITIC_FROM, REAL_FROM = 0.25, 0.05  # of the training: before that pixels alone lead
 
 
 class Job:
@@ -56,6 +57,7 @@ class Job:
             self.editor.parameters(), asked.rate, betas=(0.9, 0.98), weight_decay=0.01
         )
         self.judging = torch.optim.AdamW(self.critic.parameters(), asked.rate, betas=(0.5, 0.98))
+        self.watch = Watch(self.device)
         self.step, self.spent = 0, 0.0  # steps made, and seconds of training in all runs
 
     def clock(self) -> float:
@@ -107,12 +109,15 @@ def asked_for(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--adults", type=Path, help="packed photographs of adults; none: generated pairs only"
     )
-    numbers = {"making": 95.0, "training": 320.0, "until": 470.0, "rate": 4e-4, "critic": 0.03, "real": 1.0}
+    parser.add_argument(
+        "--begin", type=Path, help="weights of an earlier network to go on from; none: from nothing"
+    )
+    numbers = {"making": 60.0, "training": 320.0, "until": 400.0, "rate": 5e-4, "critic": 0.03, "real": 1.0}
     for name, number in numbers.items():
         parser.add_argument(f"--{name}", type=float, default=number)
     counts = {
-        "batch": 64,
-        "photographs": 24,
+        "batch": 48,
+        "photographs": 32,
         "people": PEOPLE,
         "chunk": 192,
         "render": 48,
@@ -189,6 +194,7 @@ def train(job: Job, families: pairs.Families, real: Any, regions: Any) -> None:
             told = job.clock()
             checkpoint(job)
     checkpoint(job)
+    job.say(job.watch.told())
     job.say(f"{job.step} steps in {job.spent:.0f} seconds of training")
 
 
@@ -219,9 +225,12 @@ def one_step(
     job: Job, families: Any, real: Any, regions: Any, people: Any, progress: float
 ) -> dict[str, Any]:
     """Take one step of the editor, and one of the critic once it has begun; returns the terms."""
+    job.watch.turn(job.step)
     batch = draw_pairs(families, job.eyes, job.asked.batch, people)
+    job.watch("drawing pairs")
     terms, made = paired_loss(job.editor, job.eyes, batch)
     loss, fakes, truths = weighed(terms, WEIGHTS), [made], [batch.wanted]
+    job.watch("pairs")
     if len(real) and job.asked.real > 0 and progress >= REAL_FROM:
         at = torch.randint(len(real), (job.asked.photographs,), device=job.device)
         more, changed, given = real_loss(
@@ -230,6 +239,7 @@ def one_step(
         loss = loss + job.asked.real * weighed(more, REAL)
         terms = {**terms, **{f"real {name}": one for name, one in more.items()}}
         fakes, truths = [made, changed], [batch.wanted, given]
+    job.watch("photographs")
     judged = job.asked.critic > 0 and progress >= CRITIC_FROM
     if judged:
         loss = loss - job.asked.critic * _patches(job, torch.cat(fakes)).mean()
@@ -237,6 +247,7 @@ def one_step(
     loss.backward()
     torch.nn.utils.clip_grad_norm_(job.editor.parameters(), 1.0)
     job.chosen.step()
+    job.watch("backward and step")
     if judged:
         terms["critic"] = _judge(job, torch.cat(truths), torch.cat(fakes).detach())
     with torch.no_grad():
@@ -245,6 +256,7 @@ def one_step(
             list(job.editor.parameters()),
             1 - min(KEPT, job.step / (job.step + 20)),
         )
+    job.watch("critic and mean")
     return {"loss": loss.detach(), **{name: one.detach() for name, one in terms.items()}}
 
 
@@ -282,12 +294,22 @@ def resume(job: Job) -> None:
     """Go on from a checkpoint, where there is one."""
     path = job.asked.state / "editor.pt"
     if not path.exists():
-        return
+        return begin(job)
     stored = torch.load(path, map_location=job.device, weights_only=True)
     for name in ("editor", "mean", "critic", "chosen", "judging"):
         getattr(job, name).load_state_dict(stored[name])
     job.step, job.spent = stored["step"], stored["spent"]
     job.say(f"goes on at step {job.step}, after {job.spent:.0f} seconds of training")
+
+
+def begin(job: Job) -> None:
+    """Take over the weights of another network, where they are given."""
+    if job.asked.begin is None:
+        return
+    stored = torch.load(job.asked.begin, map_location=job.device, weights_only=True)
+    for net in (job.editor, job.mean):
+        net.load_state_dict({name: one.float() for name, one in stored.items()})
+    job.say(f"begins with {job.asked.begin.name}")
 
 
 def finish(job: Job, families: pairs.Families, real: Any) -> None:
