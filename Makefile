@@ -8,7 +8,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test docs gallery soak fuzz vulnerabilities mutants calibrate lint benchmarks clean
+.PHONY: venv demo test docs gallery soak fuzz vulnerabilities mutants calibrate lint bench clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/parts/*.txt)
@@ -71,8 +71,10 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-benchmarks: $(VENV)/.test
-	set -e; for file in benchmarks/*.py; do $(BIN)/python $$file; done
+# Ours beside the peers, all of benchmarks/rows; writes benchmarks/results/ and docs/benchmarks.md. About 20 minutes on two idle cores.
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks --install $(BENCH)
+	$(BIN)/python -m benchmarks.demo
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit demo site .mutants .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-audit $(VENV)-peers demo site .mutants .pytest_cache .mypy_cache .ruff_cache

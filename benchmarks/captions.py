@@ -1,91 +1,20 @@
-"""The captions audit against its peers, each printed as a ratio: WordNet, logistic regressions, captions per second.
+"""The captions audit on 100,000 captions: seconds, processor time and memory of parsing and measuring.
 
-    python benchmarks/captions.py [wordnet] [regressions] [parsing]
+    python benchmarks/captions.py
 
-`wordnet` needs nltk and `regressions` scikit-learn, both in the extra [test].
+Its peers (scene graphs, WordNet, logistic regressions) are in `python -m benchmarks`.
 """
 
 from __future__ import annotations
 
 import resource
-import statistics
-import sys
-import tempfile
 import time
-import warnings
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-
-sys.path.insert(0, str(Path(__file__).parent))
-from regressions import SIZES, SPLITS, TYPES, simulated
 
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
-
-
-def wordnet() -> None:
-    import nltk
-
-    import nltk_corpus
-    from portrayal.text.wordnet import load
-
-    table = load()
-    words = [word for text in gold()["caption"] for word in text.lower().strip(".").split()] * 12
-    with tempfile.TemporaryDirectory() as root, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        folder = nltk_corpus.write(table, Path(root) / "corpora" / "wordnet")
-        nltk.data.path.append(root)
-        from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-        peer = WordNetCorpusReader(str(folder), None)
-
-        def theirs() -> None:
-            for word in words:
-                found = peer.synsets(word, "n") or peer.synsets(word)
-                _ = found[0].name() if found else None
-
-        ours_each = [timed(lambda: [table.most_common(word) for word in words]) for _ in range(7)]
-        theirs_each = [timed(theirs) for _ in range(3)]
-    ours, peers = len(words) / statistics.median(ours_each), len(words) / statistics.median(theirs_each)
-    print(f"WordNet, most common synset of {len(words):,} words of captions: ours {ours:,.0f} a second, "
-          f"NLTK {peers:,.0f}: ratio {ours / peers:.0f}")  # fmt: skip
-
-
-def regressions() -> None:
-    from sklearn.linear_model import LogisticRegression
-
-    from portrayal.stats.logistic import fit
-
-    spent, ratios, worst = 0.0, [], 0.0
-    for number, size in enumerate(SIZES):
-        features, outcome, train = simulated(number, size)
-        start = time.process_time()
-        found = fit(features, outcome, train)
-        ours = time.process_time() - start
-        spent += ours
-        tried = range(0, SPLITS, SPLITS // 10)
-        start = time.process_time()
-        peers = [
-            LogisticRegression(C=1.0, tol=1e-6, max_iter=10_000).fit(
-                features[train[:, i]], outcome[train[:, i]]
-            )
-            for i in tried
-        ]
-        theirs = (time.process_time() - start) / len(peers)
-        gap = max(
-            np.abs(found.coefficients[:, i] - p.coef_[0]).max() for i, p in zip(tried, peers, strict=True)
-        )
-        worst = max(worst, gap)
-        ratios.append(theirs / (ours / SPLITS))
-        print(f"logistic regression, {size} images, {features.shape[1]} features: ours {1000 * ours / SPLITS:.2f} ms a fit, "
-              f"scikit-learn {1000 * theirs:.2f} ms: ratio {ratios[-1]:.1f}; largest difference of a coefficient {gap:.1e}; "
-              f"largest gradient {found.gradient.max():.1e}")  # fmt: skip
-    fits = len(SIZES) * SPLITS
-    grid = spent / fits * TYPES * SPLITS
-    print(f"smallest ratio {min(ratios):.1f}, largest difference {worst:.1e}; {fits:,} fits took {spent:.0f} s: "
-          f"the grid of {TYPES} x {SPLITS:,} would take {grid / 60 / 2:.0f} minutes on 2 cores (processor time)")  # fmt: skip
 
 
 def parsing() -> None:
@@ -151,14 +80,5 @@ def gold() -> pl.DataFrame:
     return pl.read_ndjson(GOLD)
 
 
-def timed(work) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-PARTS = {"wordnet": wordnet, "regressions": regressions, "parsing": parsing}
-
 if __name__ == "__main__":
-    for name in sys.argv[1:] or PARTS:
-        PARTS[name]()
+    parsing()

@@ -6,9 +6,11 @@ python benchmarks/quality.py ../shared/data/ir/time --rankers bm25 qlm tfidf add
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 
 from portrayal.audits.search.measures.quality import mean_quality
+from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
@@ -23,7 +25,11 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{'collection':12}{'ranker':14}{'map':>8}{'ndcg@10':>9}{'P@10':>8}{'seconds':>9}")
     for path in options.collections:
-        searchable = Searchable(read_collection(path))
+        try:
+            searchable = Searchable(read_collection(path))
+        except PortrayalError as error:
+            print(f"{path}: {error} Name a folder with documents, queries and judgments.")
+            continue
         for name in options.rankers:
             start = time.perf_counter()
             run = rank(searchable.collection, make_ranker(name, searchable))
@@ -36,4 +42,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except PortrayalError as error:  # a part that is not installed: one line, no traceback
+        sys.exit(str(error))

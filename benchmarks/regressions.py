@@ -14,22 +14,23 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
-TYPES, SPLITS = 500, 1000  # the paper's grid
+sys.path[:0] = [str(Path(__file__).parents[1] / "src"), str(Path(__file__).parents[1])]
+SPLITS = 1000  # the paper's grid
 SIZES = (50, 100, 200, 400, 800)  # images that show an object; five objects x 1,000 splits are 5,000 fits
 
 
 def main() -> None:
     import torch
+    from benchmarks.rows.logistic import TYPES, simulated
 
     from portrayal.stats.logistic import fit
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
-    fit(*simulated(9, 50), device=device)  # the first call pays for the device's start
+    fit(*simulated(9, 50, SPLITS), device=device)  # the first call pays for the device's start
     spent, worst = 0.0, 0.0
     for number, size in enumerate(SIZES):
-        features, outcome, train = simulated(number, size)
+        features, outcome, train = simulated(number, size, SPLITS)
         began = time.perf_counter()
         found = fit(features, outcome, train, device=device)
         spent += time.perf_counter() - began
@@ -41,17 +42,6 @@ def main() -> None:
         f"{name}: {1000 * spent / len(SIZES) / SPLITS:.3f} ms a fit; the grid of {TYPES} x {SPLITS:,} would take "
         f"{grid / 60:.1f} minutes; largest difference of a coefficient from numpy's {worst:.1e}"
     )
-
-
-def simulated(seed: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sizes and places of 500 object types, a few in each image, the group, and 1,000 splits."""
-    rng = np.random.default_rng(seed)
-    chance = np.minimum(8 / np.arange(1, TYPES + 1), 0.9)  # common and rare types
-    present = rng.random((size, TYPES)) < chance
-    features = np.hstack([present * rng.random((size, TYPES)) / 2, present * rng.random((size, TYPES)) / 2])
-    features = np.column_stack([features, rng.random(size) < 0.5])
-    outcome = rng.random(size) < 1 / (1 + np.exp(-(3 * features[:, 0] + features[:, -1] - 1)))
-    return features, outcome, rng.random((size, SPLITS)).argsort(axis=0) < round(0.7 * size)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import zip_longest
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from typing import NamedTuple
 
 from portrayal import flow
 from portrayal.edges.folders import claim
@@ -30,8 +34,24 @@ NEEDS = (
 )
 
 
+# These take longest and start first, so that no core is left with one of them at the end.
+LONGEST = ("search", "captions", "counterfactuals", "contexts")
+
+
+class Ran(NamedTuple):
+    """A study that was run: its folder, and the seconds its two steps took."""
+
+    folder: Path
+    recording: float = 0.0
+    measuring: float = 0.0
+    interrupted: bool = False
+
+
 def run_demo(
-    out: Path | str = "demo", quiet: bool = False, studies: Sequence[Path | str] | None = None
+    out: Path | str = "demo",
+    quiet: bool = False,
+    studies: Sequence[Path | str] | None = None,
+    processes: int = 1,
 ) -> str:
     """Run several studies into one report.
 
@@ -43,6 +63,9 @@ def run_demo(
         Show no progress bar.
     studies
         Study files; by default those that ship with the package, one or more of every audit and experiment.
+    processes
+        How many studies are run side by side, each in a process. A script that asks for several needs the usual
+        `if __name__ == "__main__":` around it.
 
     Returns
     -------
@@ -65,8 +88,8 @@ def run_demo(
     if studies is None:
         studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     make_inside(out / "runs")
-    folders = [_run_study(Path(study), out, quiet) for study in track(studies, "audits", quiet=quiet)]
-    page = flow.report(folders, out, TITLE)
+    ran = run_studies([Path(study) for study in studies], out, quiet, processes)
+    page = flow.report([one.folder for one in ran], out, TITLE)
     found = main_findings(out / "results.json")
     lines = [f"The report is at {page}", "Three main findings:" if found else "Nothing was found."]
     return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(found, start=1))])
@@ -82,9 +105,29 @@ def main_findings(results: Path, count: int = 3) -> list[str]:
     return in_turn[:count]
 
 
-def _run_study(study_file: Path, out: Path, quiet: bool) -> Path:
-    folder = out / "runs" / study_file.stem
-    if flow.record(study_file, folder, quiet).interrupted:
+def run_studies(studies: Sequence[Path], out: Path, quiet: bool, processes: int) -> list[Ran]:
+    """Record and measure studies, several side by side where there are cores; return them in the order given."""
+    if min(processes, len(studies)) < 2:
+        return [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
+    # Spawned, not forked: numerical libraries have threads of their own, which a fork would break.
+    with ProcessPoolExecutor(min(processes, len(studies)), mp_context=get_context("spawn")) as pool:
+        waiting = {study: pool.submit(_run_study, study, out, True) for study in sorted(studies, key=_place)}
+        done = [future.result() for future in track(as_completed(waiting.values()), "audits", quiet=quiet)]
+    if any(one.interrupted for one in done):
         raise KeyboardInterrupt
+    return [waiting[study].result() for study in studies]
+
+
+def _place(study: Path) -> int:
+    return LONGEST.index(study.stem) if study.stem in LONGEST else len(LONGEST)
+
+
+def _run_study(study_file: Path, out: Path, quiet: bool) -> Ran:
+    folder, began = out / "runs" / study_file.stem, time.monotonic()
+    if flow.record(study_file, folder, quiet).interrupted:
+        if parent_process() is None:
+            raise KeyboardInterrupt
+        return Ran(folder, interrupted=True)
+    recorded = time.monotonic()
     flow.measure(folder)
-    return folder
+    return Ran(folder, recorded - began, time.monotonic() - recorded)

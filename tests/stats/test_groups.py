@@ -187,3 +187,15 @@ def test_the_interval_holds_an_estimate_of_almost_nothing():
     assert 0 < term.value < 1e-3
     assert term.low == 0
     assert term.high == term.value
+
+
+@pytest.mark.parametrize("groups", [2, 3, 8, 12, 13])
+def test_the_series_of_the_normal_range_is_its_integral(groups):
+    """Held against the quadrature it stands for, from no width to wider than anything."""
+    from portrayal.stats.studentised_range import _interpolated, _normal_range
+
+    width = np.linspace(0, 25, 500)
+    assert np.abs(_interpolated(width, min(groups, 12)) - _normal_range(width, min(groups, 12))).max() < 1e-12
+    # scipy integrates the same twice, with nothing in common.
+    expected = stats.studentized_range.sf([0.5, 3.0, 4.5], groups, 60)
+    assert np.allclose(survival(np.array([0.5, 3.0, 4.5]), groups, 60), expected, atol=1e-9)

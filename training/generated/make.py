@@ -20,7 +20,7 @@ from PIL import Image
 
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
 from portrayal.vision.generator.people import choose, likely
-from portrayal.vision.generator.readings import COLUMNS
+from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.steering import (
     KINDS,
     Centre,
@@ -44,7 +44,7 @@ from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
 TRUNCATION, YOUNGEST = 0.85, 25
-DRAWN = 8  # styles drawn for each that is looked at: most are read as White, and groups are to be even
+DRAWN = 48  # styles drawn for each that is looked at: most are read as White, and groups are to be even
 VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0, 0.0, 1.0, 2.0]}
 
 
@@ -69,9 +69,10 @@ def main() -> None:
     parser.add_argument("parts", type=Path)
     parser.add_argument("fairface", type=Path)
     parser.add_argument("state", type=Path)
-    for name, number in (("styles", 24000), ("pool", 12000), ("each", 8), ("epochs", 40), ("pretraining", 24), ("readers", 6),
-                         ("width", 32)):  # fmt: skip
+    for name, number in (("styles", 24000), ("pool", 4000), ("seed", PEOPLE_SEED), ("each", 8), ("epochs", 40),
+                         ("pretraining", 24), ("readers", 6), ("width", 32)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
     job = Job(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
@@ -161,15 +162,17 @@ def make(job: Job, compass: Compass) -> None:
 def gather(job: Job, compass: Compass) -> None:
     """Choose the people, and keep who they are."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
-    drawn, _ = job.studio.styles(DRAWN * job.asked.pool, PEOPLE_SEED, TRUNCATION, mean)
+    drawn, _ = job.studio.styles(DRAWN * job.asked.pool, job.asked.seed, TRUNCATION, mean)
     styles = drawn[
-        torch.as_tensor(likely(drawn.cpu().numpy() @ compass.slopes, job.asked.pool), device=job.device)
+        torch.as_tensor(
+            likely(drawn.cpu().numpy() @ compass.slopes, job.asked.pool, job.asked.groups), device=job.device
+        )
     ]
     pictures = torch.cat([job.studio.render(part.cpu().numpy()) for part in styles.split(960)])
     age_read = job.studio.years(pictures)
     readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
     plain = np.concatenate([job.studio.plain(part) for part in pictures.split(960)])
-    chosen = choose(readings, age_read, job.asked.each, plain)
+    chosen = choose(readings, age_read, job.asked.each, plain, job.asked.groups)
     job.say(
         f"{int((age_read < YOUNGEST).sum())} of {len(styles)} read as under {YOUNGEST}; chose {len(chosen)}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,7 @@ def demo(
 ) -> None:
     """Run every audit on what ships with the package and write one report."""
     with resumable():
-        answer(portrayal.run_demo(out, quiet))
+        answer(portrayal.run_demo(out, quiet, processes=os.cpu_count() or 1))
 
 
 @app.command()

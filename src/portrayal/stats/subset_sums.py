@@ -14,6 +14,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 
@@ -24,10 +25,13 @@ HALF = 2**21
 # Of the half that is looked up, this many values are not merged in: their subsets are gone through one by one, each
 # with the sorted sums of the others, which saves merging the longest lists.
 LOOSE = 2
+FEW = 12  # values whose subsets are listed at once: merging them one by one would be many small steps
 
 
 def sums_by_size(values: np.ndarray, largest: int | None = None) -> list[np.ndarray]:
     """Return, for every size from 0 to `largest` (all), the sorted sums of all subsets of that size."""
+    if len(values) <= FEW:
+        return _listed(values)[: None if largest is None else largest + 1]
     sums = [np.zeros(1)]
     for value in values:
         grown = [sums[0]]
@@ -39,10 +43,25 @@ def sums_by_size(values: np.ndarray, largest: int | None = None) -> list[np.ndar
     return sums
 
 
+def _listed(values: np.ndarray) -> list[np.ndarray]:
+    """Do what `sums_by_size` does for few values: all sums at once, then sorted by size."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums, sums + value])
+    return [np.sort(sums[rows]) for rows in _rows_by_size(len(values))]
+
+
+@lru_cache(maxsize=FEW + 1)
+def _rows_by_size(count: int) -> list[np.ndarray]:
+    """Return, for every size, which of all subsets have it: those whose number has so many bits set."""
+    sizes = np.array([number.bit_count() for number in range(1 << count)])
+    return [np.flatnonzero(sizes == size) for size in range(count + 1)]
+
+
 def count_subsets(values: np.ndarray, size: int, threshold: float) -> int:
     """Count the subsets of this size whose sum is at least `threshold`."""
     middle = len(values) // 2
-    merged = max(0, middle - LOOSE)
+    merged = middle if middle <= FEW else middle - LOOSE
     left, right = sums_by_size(values[:merged], size), sums_by_size(values[middle:], size)
     count = 0
     for loose in _subsets(values[merged:middle]):

@@ -1,8 +1,7 @@
 """The inverted index: how often each word occurs in each document, as one sparse matrix of integers.
 
-Documents are taken in batches. A batch's word ids are already the rows of a sparse matrix with repeats;
-turning it on its side is a counting sort that puts the repeats next to each other, so counting takes no
-comparison sort.
+Documents are taken in batches. A batch's words and documents, as one number each, are sorted: that puts repeats next to
+each other, and every word's documents in order.
 
 On disk an index is plain .npy arrays that are mapped into memory, so that opening a large one takes no time.
 """
@@ -10,7 +9,9 @@ On disk an index is plain .npy arrays that are mapped into memory, so that openi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +27,7 @@ from portrayal.edges.writing import replacing, write_text
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.stemming import stems
-from portrayal.text.tokens import Tokeniser, stop_words, words
+from portrayal.text.tokens import Found, Tokeniser, found_words, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -35,6 +36,7 @@ ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
 # About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
 BATCH, CHARACTERS = 1000, 2_000_000
+AHEAD = 2  # batches whose words are found while earlier ones are counted
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,25 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     tokeniser = Tokeniser(stop_words() if stop is None else stop)
     names: list[str] = []
     blocks: list[_Block] = []
-    for batch in in_batches(documents, BATCH, CHARACTERS):
-        ids, borders = tokeniser.encode([text for _, text in batch])
-        blocks.append(_block(ids, borders, len(names), len(tokeniser.vocabulary)))
-        names.extend(name for name, _ in batch)
+    for some, found in _ahead(in_batches(documents, BATCH, CHARACTERS)):
+        blocks.append(_block(*tokeniser.number(found), len(names)))
+        names.extend(some)
     _check_names(names)
     return _join(names, tokeniser, blocks)
+
+
+def _ahead(batches: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[list[str], Found]]:
+    """Yield the names and words of each batch; a second thread finds the words of the next ones meanwhile."""
+    waiting: deque[tuple[list[str], Future[Found]]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        for batch in batches:
+            words = pool.submit(found_words, [text for _, text in batch])
+            waiting.append(([name for name, _ in batch], words))
+            if len(waiting) > AHEAD:
+                some, words = waiting.popleft()
+                yield some, words.result()
+        for some, words in waiting:
+            yield some, words.result()
 
 
 def stemmed(index: Index, stemmer: str) -> Index:
@@ -161,26 +176,25 @@ class _Block:
     lengths: NDArray[np.int64]
 
 
-def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int, vocabulary: int) -> _Block:
+def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int) -> _Block:
     """Count the words of a batch whose first document has number `first`."""
-    from scipy import sparse
-
-    shape = (len(borders) - 1, vocabulary)
-    rows = sparse.csr_array((np.ones(len(ids), np.int8), ids, borders), shape=shape)
-    turned = rows.tocsc()
-    docs, starts = turned.indices, turned.indptr
-    # A run of the same document within the same word is one posting; its length is the count.
-    fresh = np.ones(len(docs), bool)
-    fresh[1:] = docs[1:] != docs[:-1]
-    fresh[starts[:-1][starts[:-1] < len(docs)]] = True
-    places = np.flatnonzero(fresh)
-    counts = np.diff(places, append=len(docs)).astype(np.int32)
-    sizes = np.diff(np.concatenate([[0], np.cumsum(fresh)])[starts])
-    present = np.flatnonzero(sizes)
-    postings = docs[places] + np.int32(first)
+    lengths = np.diff(borders)
+    # Word and document in one number: sorted, every word's documents ascend and repeats lie side by side.
+    keys = ids.astype(np.int64) * len(lengths) + np.repeat(np.arange(len(lengths)), lengths)
+    keys.sort()
+    places = _starts(keys)
+    counts = np.diff(places, append=len(keys)).astype(np.int32)
+    words, documents = np.divmod(keys[places], max(1, len(lengths)))
+    begins = _starts(words)
+    sizes = np.diff(begins, append=len(words)).astype(np.int32)
     return _Block(
-        present.astype(np.int32), sizes[present].astype(np.int32), postings, counts, np.diff(borders)
+        words[begins].astype(np.int32), sizes, (documents + first).astype(np.int32), counts, lengths
     )
+
+
+def _starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
 
 
 def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index:

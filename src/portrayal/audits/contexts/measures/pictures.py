@@ -52,9 +52,8 @@ def describe_pictures(
     pictures, row = _numbered(responses.select(*KEYS, "status"))
     tagged = (responses["status"] == "answered") & responses["tag"].is_not_null()
     tags, rows = responses["tag"].filter(tagged), row.filter(tagged).to_numpy()
-    distinct = tags.unique().sort()
+    distinct, codes = _coded(tags)
     lookup = membership(distinct, typology, context_tags)
-    codes = tags.cast(pl.Enum(distinct)).to_physical().to_numpy()
     member = np.hstack([lookup.member, lookup.tags["known"].to_numpy()[:, None]])
     counts = count_clusters(
         codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
@@ -64,6 +63,17 @@ def describe_pictures(
         stimuli.select(_factors(stimuli)), on="stimulus", how="left", maintain_order="left"
     )
     return _judge(described, lookup, genders).drop("row")
+
+
+def _coded(tags: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """Return the distinct tags in order, and each tag's place among them; every string is hashed once."""
+    categories = tags.cast(pl.Categorical)
+    numbers, codes = categories.unique(), categories.to_physical().to_numpy()
+    names = numbers.cast(pl.String)
+    order = names.arg_sort().to_numpy()
+    places = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint32)
+    places[numbers.to_physical().to_numpy()[order]] = np.arange(len(order), dtype=np.uint32)
+    return names.gather(order), places[codes]
 
 
 def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:

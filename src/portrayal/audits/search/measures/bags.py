@@ -44,7 +44,7 @@ class Bags:
             When a document is not in the collection.
         """
         try:
-            return np.array([self.row_of[name] for name in names], dtype=np.int64)
+            return np.fromiter(map(self.row_of.__getitem__, names), dtype=np.int64)
         except KeyError as error:
             raise PortrayalError(
                 f"a result names document {error.args[0]!r}, which the collection does not have. "

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def quality(
         docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
         if not ((ideal >= level).any() or hopeless) or not (docs or complete):
             continue
-        gains = np.array([judged.get(doc, 0) for doc in docs], np.float64)
+        gains = np.array(list(map(judged.get, docs, repeat(0))), np.float64)
         values = {name: function(gains, ideal, level) for name, function in functions.items()}
         rows.append({"query": query, "results": len(docs), **values})
     schema = {"query": pl.String, "results": pl.Int64, **dict.fromkeys(measures, pl.Float64)}

