@@ -26,6 +26,9 @@ PARSED = ("face, ears or neck", "glasses", "a person")  # what the small parser 
 LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
 
 BATCH = 8
+SURE = 0.5  # probability of being a person where somebody begins
+CUT = 0.02  # of a side: what an edge cuts off for no longer is a wisp
+SHOULDERS = 0.7  # of the height: what the sides cut off lower down is shoulders
 Draw = Callable[[np.ndarray, int], np.ndarray]  # styles and a side to pictures, n x side x side x 3, uint8
 
 
@@ -67,10 +70,11 @@ class SmallStudio:
         return read_age([chips(Image.fromarray(one), marks, "age") for one in pictures])
 
     def plain(self, pictures: np.ndarray) -> np.ndarray:
-        """Say which faces are seen from the front, with nothing before them, by the rules for photographs."""
+        """Say which faces the rules for photographs allow, with nobody at the sides: half a second face is seen there at times."""
         from PIL import Image
 
-        return np.array([not inspect_face(Image.fromarray(one)).reason for one in pictures])
+        alone = np.array([not any(cut_sides(one)) for one in parsed(pictures, PARSED[2])])
+        return alone & [not inspect_face(Image.fromarray(one)).reason for one in pictures]
 
     def distance(self, pictures: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the root mean square difference in levels, at the side that is looked at."""
@@ -81,6 +85,17 @@ class SmallStudio:
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
     """Return each pixel's probability of being of a kind of PARSED, at the side that is looked at."""
     return resized(_run("parser", pictures, PARSER_SIDE)[:, PARSED.index(kind)], SIDE)
+
+
+def cut_sides(person: np.ndarray) -> tuple[bool, bool]:
+    """Say whether the left and the right edge of a picture cut somebody off above the shoulders."""
+    above = person[: round(SHOULDERS * len(person))]
+    return is_cut(above[:, 0]), is_cut(above[:, -1])
+
+
+def is_cut(edge: np.ndarray) -> bool:
+    """Say whether an edge of a picture cuts a person off, by what the parser sees along it."""
+    return bool((edge > SURE).mean() > CUT)
 
 
 @cache
