@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import environments, runner
 from benchmarks.registry import BENCHMARKS
+
+from benchmarks import environments, runner
 
 
 def main() -> int:

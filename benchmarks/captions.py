@@ -14,32 +14,53 @@ from pathlib import Path
 import polars as pl
 
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
+CAPTIONS = 100_000
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
 
 
-def parsing() -> None:
+def parsing(count: int = CAPTIONS) -> None:
+    """Parse and measure captions that are all distinct, captions of which half repeat, and real ones where they are there."""
+    sources = {
+        "distinct": made_captions(count, count),
+        "half of them repeated": made_captions(count, count // 2, count),
+    }
+    if SHARED.exists() and count == CAPTIONS:
+        sources["of COCO"] = real_captions()
+    for name, tables in sources.items():
+        print(f"{count:,} captions, {name}: {_parsed_and_measured(*tables, count)}", flush=True)
+
+
+def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.DataFrame, count: int) -> str:
     from portrayal.audits.captions.measure import parsing_bar
     from portrayal.audits.captions.measures.audit import measure_system
     from portrayal.audits.captions.measures.mentions import read_captions
     from portrayal.audits.captions.measures.options import Options
     from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 
-    human, system, people = real_captions() if SHARED.exists() else made_captions()
-    images = sorted(set(system["image"]))
+    images = sorted(set(system["image"]) | set(human["image"]))
     stages = Stages(images, people=people.select(*PEOPLE))
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), _processor()
     for captions, stage in ((human, HUMAN_CAPTIONS), (system, SYSTEM_CAPTIONS)):
         with parsing_bar(stage) as bar:
             stages = stages.with_system(*read_captions(captions, stage, images, processes=2, progress=bar))
     parsed = time.perf_counter() - start
     found = measure_system(stages, "benchmark", Options(permutations=199, bootstraps=50))
     total = time.perf_counter() - start
+    memory = (
+        sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        / 1e6
+    )
+    return (
+        f"parsed in {parsed:.0f} s, parsed and measured in {total:.0f} s ({total * 100_000 / count:.0f} s per 100,000; "
+        f"{len(found.rows):,} rows); processor time of all processes {_processor() - busy:.0f} s; peak memory so far, "
+        f"parent and largest child, {memory:.2f} GB"
+    )
+
+
+def _processor() -> float:
+    """Processor seconds of this process and of the children that ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    processor = sum(u.ru_utime + u.ru_stime for u in used)
-    memory = sum(u.ru_maxrss for u in used) / 1e6
-    print(f"{len(stages.captions):,} captions of {len(images):,} images: parsed in {parsed:.0f} s, parsed and measured in "
-          f"{total:.0f} s ({len(found.rows):,} rows); processor time of all processes {processor:.0f} s; resident memory, "
-          f"parent and largest child, {memory:.2f} GB")  # fmt: skip
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def real_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -61,10 +82,15 @@ def real_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     return human, system, people
 
 
-def made_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """100,000 captions made from the gold ones, each with a number of its own so that none is parsed twice."""
+def made_captions(
+    count: int, distinct: int, first: int = 0
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Captions made from the gold ones; the distinct ones have numbers of their own, from `first` on."""
     texts = gold()["caption"].to_list()
-    rows = [(str(i // 2), f"{texts[i % len(texts)].rstrip('.')} near {i} trees.") for i in range(100_000)]
+    rows = [
+        (str(i // 2), f"{texts[i % distinct % len(texts)].rstrip('.')} near {first + i % distinct} trees.")
+        for i in range(count)
+    ]
     table = pl.DataFrame(rows, schema=["image", "text"], orient="row")
     images = table["image"].unique()
     people = pl.DataFrame({"image": images, "axis": "gender", "assigned_by": "chance"}).with_columns(

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import environments
 from benchmarks.shape import Benchmark, Data, Peer
 from benchmarks.timing import Times, nothing, timed
+
+from benchmarks import environments
 
 LONGEST = 900  # seconds a peer's script may take
 GROWTH_RUNS = 3

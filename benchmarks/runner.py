@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import page, probes
 from benchmarks.one import version_of
 from benchmarks.registry import BENCHMARKS
+
+from benchmarks import page, probes
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -46,6 +46,8 @@ _PUBLIC = {
     "label_slopes": "portrayal.audits.counterfactuals.measures.measure",
     "scene_graphs": "portrayal.text.parsing",
     "classify_tags": "portrayal.text.typology",
+    "tag_shares": "portrayal.audits.contexts.tag_shares",
+    "mention_shares": "portrayal.audits.captions.mention_shares",
     "results": "portrayal.tables",
     "calibrate": "portrayal.flow",
     # search engines and faces

@@ -14,6 +14,8 @@ import polars as pl
 
 from portrayal.edges.folders import claim
 from portrayal.edges.tables import write_parquet
+from portrayal.engine import using
+from portrayal.engine.kept import forget
 from portrayal.errors import PortrayalError
 from portrayal.record.ledger import Ledger
 from portrayal.runs import calibration
@@ -42,6 +44,8 @@ def audit(
     again: Sequence[str] = (),
     untrusted: bool = False,
     systems: GivenSystems | None = None,
+    engine: str | None = None,
+    workers: int | None = None,
 ) -> opened.Run:
     """Record, measure and report a study; what was recorded before is kept.
 
@@ -64,6 +68,9 @@ def audit(
         Refuse a study that would run code or send secrets of its choice.
     systems
         Further systems by name: functions that take a text or the path of a picture, or dicts as a study file writes them.
+    engine, workers
+        What does the heavy work (parsing, local networks), and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
+        The results are the same.
 
     Returns
     -------
@@ -85,7 +92,7 @@ def audit(
     given = given_study(study, systems)
     run = Run(Path(out) if out else default_folder(given.study.name))
     claim_run(run)
-    with locked(run):
+    with using(engine, workers, run.shards, quiet), locked(run):
         refuse_other_study(run, given.study, file_of(study), named=out is not None)
         how = Asked(quiet, again, untrusted, say, file_of(study))
         _finish(record_study(given.study, given.text, run, how), say)
@@ -132,7 +139,7 @@ def retry(
 
     run = existing_run(folder)
     claim_run(run)
-    with locked(run):
+    with using(folder=run.shards, quiet=quiet), locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
         study, text = study_of(run), run.study.read_text(encoding="utf-8")
         _finish(record_study(study, text, run, Asked(quiet, again, untrusted, say)), say)
@@ -232,13 +239,16 @@ def record_again(
         return record_study(study, text, run, Asked(quiet, again, untrusted, say))
 
 
-def measure(folder: Path | str) -> Measured:
+def measure(folder: Path | str, engine: str | None = None, workers: int | None = None) -> Measured:
     """Read the recorded answers of a run and measure them; calls no system.
 
     Parameters
     ----------
     folder
         The run.
+    engine, workers
+        What does the heavy work, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
+        The results are the same.
 
     Returns
     -------
@@ -257,7 +267,7 @@ def measure(folder: Path | str) -> Measured:
     """
     run = existing_run(folder)
     claim_run(run)
-    with locked(run, doing=MEASURING):
+    with using(engine, workers, run.shards), locked(run, doing=MEASURING):
         return _measure(run)
 
 
@@ -269,7 +279,9 @@ def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list
     return measured.results, find(study, measured)
 
 
-def calibrate(stem: str, runs: int = 1000, seed: int = 0) -> Calibration:
+def calibrate(
+    stem: str, runs: int = 1000, seed: int = 0, engine: str | None = None, workers: int | None = None
+) -> Calibration:
     """Run an instrument against phantoms: simulated systems with a planted effect of known size, and with none.
 
     Parameters
@@ -280,6 +292,9 @@ def calibrate(stem: str, runs: int = 1000, seed: int = 0) -> Calibration:
         Simulated runs per condition; of whole audits at most 400 per shape.
     seed
         Random seed; published figures use 0.
+    engine, workers
+        What does the simulations, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
+        The results are the same.
 
     Returns
     -------
@@ -294,7 +309,8 @@ def calibrate(stem: str, runs: int = 1000, seed: int = 0) -> Calibration:
     >>> found.stem, found.runs, 0 <= found.false_alarm <= 1
     ('experiments', 2, True)
     """
-    return calibration.calibrate(stem, runs, seed, audit_evidence)
+    with using(engine, workers, quiet=engine is None and workers is None):
+        return calibration.calibrate(stem, runs, seed, audit_evidence)
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
@@ -365,4 +381,5 @@ def _measure(run: Run) -> Measured:
     write_parquet(evidence.responses, run.responses)
     measured = measure_evidence(study, evidence)
     write_measured(run, measured)
+    forget(run.shards)  # they were kept for the case that this was not reached
     return measured

@@ -58,6 +58,15 @@ Untrusted = Annotated[
     bool,
     typer.Option("--untrusted", help="Refuse a study that would run code or send secrets of its choice."),
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        help="What does the heavy work: local, ray, or ray://HOST:PORT for a cluster. Results are the same."
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(help="How many workers the engine has; all processors by default.", metavar="N")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 
 

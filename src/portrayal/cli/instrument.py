@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import portrayal
-from portrayal.cli.app import answer, app
+from portrayal.cli.app import Engine, Workers, answer, app
 from portrayal.edges.console import keep_json
 
 
@@ -18,11 +18,13 @@ def calibrate(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated audits per condition.")] = 1000,
     seed: Annotated[int, typer.Option(help="Random seed; published figures use 0.")] = 0,
+    engine: Engine = None,
+    workers: Workers = None,
 ) -> None:
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
 
-    figures = portrayal.calibrate(stem, runs, seed).to_dict()
+    figures = portrayal.calibrate(stem, runs, seed, engine, workers).to_dict()
     answer(keep_json(figures, json_file) if json_file else json.dumps(figures, indent=1))
 
 

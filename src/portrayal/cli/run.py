@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 import portrayal
-from portrayal.cli.app import GATE_BROKEN, RunFolder, answer, app, say
+from portrayal.cli.app import GATE_BROKEN, Engine, RunFolder, Workers, answer, app, resumable, say
 
 
 @app.command()
-def measure(run: RunFolder) -> None:
+def measure(run: RunFolder, engine: Engine = None, workers: Workers = None) -> None:
     """Measure the recorded answers again; calls no system."""
-    portrayal.measure(run)
+    with resumable():
+        portrayal.measure(run, engine, workers)
     answer(run / "results.parquet")
 
 

@@ -12,10 +12,12 @@ import portrayal
 from portrayal.cli.app import (
     UNANSWERED,
     Again,
+    Engine,
     Quiet,
     RunFolder,
     StudyFile,
     Untrusted,
+    Workers,
     answer,
     app,
     exit_if_unanswered,
@@ -42,10 +44,12 @@ def audit(
     again: Again = None,
     untrusted: Untrusted = False,
     quiet: Quiet = False,
+    engine: Engine = None,
+    workers: Workers = None,
 ) -> None:
     """Record, measure and report a study; goes on where an earlier try stopped."""
     with resumable():
-        finish(portrayal.audit(study, out, quiet, say, again or (), untrusted))
+        finish(portrayal.audit(study, out, quiet, say, again or (), untrusted, None, engine, workers))
 
 
 @app.command(name="try")

@@ -62,6 +62,7 @@ INSIDE = (
     "inputs",
     "inputs.part",
     "runs",
+    "shards",
 )  # folders we make inside a run or report
 
 

@@ -1,19 +1,17 @@
-"""One function over many seeds, in as many processes as there are cores: the same answers in the same order as in one."""
+"""One function over many seeds, through the engine: the same answers in the same order as in one process."""
 
 from __future__ import annotations
 
-import gc
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
+
+from portrayal.engine import chosen, cut, run
+from portrayal.engine.choice import cores
 
 Found = TypeVar("Found")
 WORTH_IT = 20  # below this, starting processes costs more than it saves
-# The processes share the work; threads of their own would only get in each other's way.
-ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
 
 
 def over_seeds(
@@ -34,44 +32,24 @@ def over_seeds(
     prepare
         Called once in each process, to load what all runs read; of a module as well.
     processes
-        All the cores this process may use by default.
+        All the processors this process may use by default; an engine that was chosen has its own number.
     """
-    processes = processes or _cores()
-    if processes < 2 or len(seeds) < WORTH_IT:
+    processes = processes or cores()
+    spread = chosen().named or (processes > 1 and len(seeds) >= WORTH_IT)
+    if not spread:
         return [function(seed) for seed in seeds]
-    pool = ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=_settle, initargs=(prepare,)
-    )
-    with _environment(ONE_THREAD), pool:
-        return list(pool.map(function, seeds, chunksize=max(1, len(seeds) // (20 * processes))))
+    size = max(1, len(seeds) // (SHARDS * (chosen().workers or processes)))
+    make = partial(_make, function, prepare)
+    found = {
+        shard.place: results
+        for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")
+    }
+    return [result for place in sorted(found) for result in found[place]]
 
 
-def _cores() -> int:
-    """How many cores this process may use; not every system can tell, and then all it has."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
-
-
-def _settle(prepare: Callable[[], object] | None) -> None:
-    """Load, and take what was loaded out of the garbage collector's rounds, which otherwise take a good part of the time."""
+def _make(
+    function: Callable[[int], Found], prepare: Callable[[], object] | None
+) -> Callable[[Sequence[int]], list[Found]]:
     if prepare is not None:
         prepare()
-    gc.collect()
-    gc.freeze()
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set variables for processes started meanwhile, and put them back."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value
+    return lambda seeds: [function(seed) for seed in seeds]

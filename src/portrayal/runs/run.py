@@ -29,6 +29,7 @@ class Run:
         self.inputs = (
             folder / "inputs"
         )  # what the audit read from outside: word lists, references, a collection
+        self.shards = folder / "shards"  # finished pieces of a measure that is not; gone once it is
         self.responses = folder / "responses.parquet"  # the answers, read into rows
         self.results = folder / "results.parquet"
         self.warnings = folder / "warnings.json"  # what the reader must know first
@@ -48,6 +49,7 @@ NAMES = (
     "stimuli.parquet",
     "inputs",
     "inputs.part",
+    "shards",
     "responses.parquet",
     "results.parquet",
     "results.json",

@@ -14,6 +14,7 @@ from portrayal.runs.registry import get_audit
 from portrayal.runs.study import Study
 from portrayal.safety.gated import open_guarded
 from portrayal.systems.base import Question, System
+from portrayal.systems.spread import spread
 from portrayal.tables import check_stimuli
 
 # Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
@@ -39,6 +40,7 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
     shown = Shown(stimuli, study.repeats)
     for settings in study.systems:
         system = open_guarded(settings, study.folder, audit_of_study.kind)
+        system = spread(system, settings, study.folder, audit_of_study.kind)
         questions = Questions(system, shown)
         _refuse_same_system_twice(system, questions, seen)
         work.append((system, questions))

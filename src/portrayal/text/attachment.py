@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from portrayal.text import caption_lexicon as lexicon
 from portrayal.text import dependency as tree
-from portrayal.text.dependency import Token
+from portrayal.text.parse_tree import Token
 
 # Things stand and hang somewhere; whatever else is done, somebody does it.
 OF_THINGS = lexicon.word_set(
@@ -33,7 +33,7 @@ def subjects(verb: Token) -> list[Token]:
     if not told or not found or any(tree.is_animate(noun) for noun in found):
         return found
     purpose = verb.tag_ == "VB" and any(c.lower_ == "to" for c in verb.lefts)
-    if purpose or tree.word(found[0]).things or tree.verb_base(verb) not in OF_THINGS:
+    if purpose or found[0].word.things or tree.verb_base(verb) not in OF_THINGS:
         return _holders(found[0]) or found
     return found
 
@@ -46,7 +46,7 @@ def places_of_noun(noun: Token) -> Iterator[Place]:
     beside = list(tree.places(above)) if above is not noun else []
     yield from (place for place in beside if [noun.i] == [n.i for n in _worn_there(above, beside, place)])
     for words, target in tree.places(noun):
-        if tree.word(target).things or not tree.is_animate(target):
+        if target.word.things or not tree.is_animate(target):
             yield from (place for place in tree.places(target) if _moves_up(target, place) and words != "of")
     if noun.dep_ == "dobj" and tree.is_verb(noun.head):
         yield from (place for place in tree.places(noun.head) if _moves_down(noun.head, noun, place))
@@ -72,7 +72,7 @@ def _moves_up(noun: Token, place: Place) -> bool:
     if words == "of" or tree.is_animate(noun):
         return noun.dep_ == "dobj" and words != "of" and not _belongs(noun, place)
     body = _is_body_part(target)
-    if tree.word(noun).things:
+    if noun.word.things:
         return (
             _first_listed(noun).dep_ in ("pobj", "dobj")
             and not body
@@ -105,7 +105,7 @@ def _moves_down(verb: Token, noun: Token, place: Place) -> bool:
         shown = (
             tree.verb_base(verb) in SHOWN_WITH and not tree.is_animate(target) and not _is_body_part(target)
         )
-        worn = tree.is_animate(noun) and bool(tree.word(target).things)
+        worn = tree.is_animate(noun) and bool(target.word.things)
         return edible or worn or (shown and not tree.is_animate(noun))
     return _belongs(noun, place) and words in ("in", "on")
 
@@ -162,4 +162,4 @@ def _has_own_subject(verb: Token) -> bool:
 
 
 def _is_body_part(token: Token) -> bool:
-    return not tree.word(token).things and lexicon.is_under(tree.lemma(token), "body_part.n.01")
+    return not token.word.things and lexicon.is_under(tree.lemma(token), "body_part.n.01")

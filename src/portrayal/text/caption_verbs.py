@@ -6,6 +6,7 @@ from portrayal.text import caption_lexicon as lexicon
 from portrayal.text.caption_words import Word, Words, begins_singular
 
 KEPT = frozenset(["have", "be", "do"])
+_OF_PLACE = lexicon.PREPOSITIONS - {"of"}
 
 
 def show_verbs(words: Words) -> Words:
@@ -94,7 +95,7 @@ def _may_be_said_of_first(words: Words, place: int) -> bool:
         return False
     before = words[:place]
     nouns = [i for i, word in enumerate(before) if word.things or lexicon.is_noun(word.said)]
-    prepositions = [i for i, word in enumerate(before) if word.said in lexicon.PREPOSITIONS - {"of"}]
+    prepositions = [i for i, word in enumerate(before) if word.said in _OF_PLACE]
     if not prepositions:
         return True
     if prepositions[0] < nouns[0] or not any(

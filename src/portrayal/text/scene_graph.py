@@ -12,14 +12,12 @@ ECCV.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from portrayal.text import attachment
 from portrayal.text import dependency as tree
-from portrayal.text.caption_words import Word
-from portrayal.text.dependency import Token
+from portrayal.text.parse_tree import Token, Tree, once
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,9 @@ class SceneGraph:
     relations: tuple[tuple[str, str, str], ...] = ()
 
 
-def from_doc(doc: Any, words: Sequence[Word]) -> SceneGraph:
-    """Return the scene graph of a parsed caption: a spaCy Doc with tagger, parser and lemmatizer, and what was said."""
-    doc.user_data[tree.SAID] = words
-    tokens = list(doc)
+def from_tree(parsed: Tree) -> SceneGraph:
+    """Return the scene graph of a parsed caption."""
+    tokens = parsed.tokens
     skipped = _place_nouns(tokens)
     nouns = [t for t in tokens if tree.is_noun(t) and not tree.is_quantity(t) and t.i not in skipped]
     attributes: list[tuple] = []
@@ -60,10 +57,11 @@ def _place_nouns(tokens: list[Token]) -> set[int]:
 
 
 def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
-    if tree.is_quantity(noun):
-        yield from ((name, tree.said(noun)) for name in tree.all_names(tree.nouns(tree.of_what(noun))))
+    counted = tree.counted(noun)
+    if counted is not None:
+        yield from ((name, noun.said) for name in tree.all_names(tree.nouns(counted)))
         return
-    yield from ((thing.name, word) for thing in tree.word(noun).things for word in thing.attributes)
+    yield from ((thing.name, word) for thing in noun.word.things for word in thing.attributes)
     for name in tree.names(noun):
         yield from ((name, word) for word in _described(noun))
 
@@ -73,14 +71,14 @@ def _described(noun: Token) -> Iterator[str]:
         if child.dep_ in ("amod", "nummod") and not tree.is_fixed(child, noun):
             yield from _adjectives(child)
         elif child.dep_ == "compound" and tree.is_adjective(child):
-            yield tree.said(child)
+            yield child.said
         elif child.dep_ == "det" and child.lower_ == "no":
             yield "no"
 
 
 def _adjectives(token: Token) -> list[str]:
     joined = [c for c in token.children if c.dep_ == "conj" and c.tag_[:2] in ("JJ", "VB", "CD", "NN")]
-    return [tree.said(token), *(word for child in joined for word in _adjectives(child))]
+    return [token.said, *(word for child in joined for word in _adjectives(child))]
 
 
 def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
@@ -97,7 +95,7 @@ def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
     for child in noun.children:
         if child.dep_ in ("amod", "acl") and child.tag_[:2] == "JJ":
             for words, target in tree.places(child):
-                yield from _triples([noun], f"{tree.said(child)} {words}", [target])
+                yield from _triples([noun], f"{child.said} {words}", [target])
 
 
 def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token]) -> list[tuple[str, str, str]]:
@@ -119,11 +117,12 @@ def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
     said = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
     if not said and verb.lemma_ != "be" and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
-        word = tree.said(verb) if tree.is_passive(verb) else _verb_name(verb)
+        word = verb.said if tree.is_passive(verb) else _verb_name(verb)
         said = [(subject, word) for subject in tree.all_names(who)]
     yield from said
 
 
+@once
 def _verb_name(verb: Token) -> str:
     particle = [c.lower_ for c in verb.children if c.dep_ == "prt" or _is_bare_preposition(c)]
     return " ".join([tree.verb_base(verb), *particle])
@@ -131,8 +130,9 @@ def _verb_name(verb: Token) -> str:
 
 def _is_bare_preposition(token: Token) -> bool:
     """Say whether a preposition leads nowhere, its noun taken for the verb's object: 'traveling down tracks'."""
-    has_object = any(c.dep_ == "dobj" for c in token.head.children)
-    return token.dep_ == "prep" and has_object and token.i == token.head.i + 1 and not any(token.children)
+    if token.dep_ != "prep" or token.i != token.head.i + 1 or token.children:
+        return False
+    return any(c.dep_ == "dobj" for c in token.head.children)
 
 
 def _with_object(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
@@ -165,7 +165,7 @@ def _predicates(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
         if child.dep_ in ("acomp", "oprd") and child.tag_[:2] in ("JJ", "VB"):
             said += [(subject, word) for subject in tree.all_names(who) for word in _adjectives(child)]
             for words, noun in tree.places(child):
-                said += _triples(who, f"{tree.said(child)} {words}", [noun])
+                said += _triples(who, f"{child.said} {words}", [noun])
         elif child.dep_ == "attr" and not existential and tree.is_noun(child):
             said += _triples(who, "be", tree.nouns(child))
     return said

@@ -193,11 +193,21 @@ class Wordnet:
     def _distance(self, a: int, b: int, rooted: bool) -> int | None:
         if a == b:
             return 0
-        up_a, up_b = _distances(a, self._parents), _distances(b, self._parents)
+        up_a, up_b = self._steps_up(a), self._steps_up(b)
         through = [up_a[n] + up_b[n] for n in up_a.keys() & up_b.keys()]
         if rooted:
             through.append(max(up_a.values()) + max(up_b.values()) + 2)
         return min(through, default=None)
+
+    def _steps_up(self, number: int) -> dict[int, int]:
+        """Return every synset above with the fewest steps to it, worked out once: captions speak of few things."""
+        if number not in self._steps:
+            self._steps[number] = _distances(number, self._parents)
+        return self._steps[number]
+
+    @cached_property
+    def _steps(self) -> dict[int, dict[int, int]]:
+        return {}
 
     @cached_property
     def _depths(self) -> tuple[int, int]:

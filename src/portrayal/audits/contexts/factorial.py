@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ import polars as pl
 
 from portrayal.edges.folders import claim
 from portrayal.edges.writing import fresh
+from portrayal.engine import chosen, in_order
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
 from portrayal.vision.cutout import CUT_HEAD, cut_out, flaws
@@ -26,6 +28,10 @@ from portrayal.vision.images import open_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
+
+    Fitted = Sequence[
+        tuple[dict[str, Any], Picture, dict[str, Any]]
+    ]  # rows of backgrounds, fitted, and as stimuli
 
 MANIFEST = "manifest.csv"
 ENLARGED = "enlarged so that the cut lies at the edge of the frame"
@@ -72,11 +78,26 @@ def compose_all(
         return read_manifest(inside)
     claim(inside, "pictures")
     fitted = _fit_all(backgrounds, recipe, inside)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        jobs = [pool.submit(_one_person, row, fitted, recipe, inside) for row in people.iter_rows(named=True)]
-        rows = [row for job in jobs for row in job.result()]
+    rows = [row for made in _everybody(people, fitted, recipe, inside) for row in made]
     rows += [row for _, _, row in fitted]
     return _write_manifest(rows, people, recipe, inside)
+
+
+def _everybody(
+    people: pl.DataFrame, fitted: Fitted, recipe: Recipe, folder: Path
+) -> list[list[dict[str, Any]]]:
+    """Make the pictures of each person: in threads, or by the workers of an engine that somebody named."""
+    rows = list(people.iter_rows(named=True))
+    if chosen().named:
+        return in_order(partial(_composer, fitted, recipe, folder), rows, "person", label="pictures")
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(lambda row: _one_person(row, fitted, recipe, folder), rows))
+
+
+def _composer(
+    fitted: Fitted, recipe: Recipe, folder: Path
+) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
+    return lambda row: _one_person(row, fitted, recipe, folder)
 
 
 def read_manifest(folder: Path) -> pl.DataFrame:
@@ -103,9 +124,7 @@ def _bytes(name: str) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing"
 
 
-def _fit_all(
-    backgrounds: pl.DataFrame, recipe: Recipe, folder: Path
-) -> list[tuple[dict[str, Any], Picture, dict[str, Any]]]:
+def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
     """Fit each background once and write it alone; an unusable background stops the study, for every cell needs it."""
     found = []
     for row in backgrounds.iter_rows(named=True):
@@ -121,7 +140,7 @@ def _fit_all(
 
 def _one_person(
     row: dict[str, Any],
-    fitted: Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]],
+    fitted: Fitted,
     recipe: Recipe,
     folder: Path,
 ) -> list[dict[str, Any]]:

@@ -69,6 +69,22 @@ class TowerEncoder(BaseSystem):
             self._kept.close()
             self._kept = None
 
+    def recalled(self, questions: Sequence[Question]) -> dict[str, Answer | Exception]:
+        """Return what the cache has, by content hash."""
+        with self._lock:
+            return {key: self._answer(vector) for key, vector in self._cached(questions).items()}
+
+    def remember(self, questions: Sequence[Question], answers: Sequence[Answer | Exception]) -> None:
+        """Put answers that came from elsewhere into the cache, where there is one."""
+        good = {
+            question.hash: np.frombuffer(answer.raw, "<f4")
+            for question, answer in zip(questions, answers, strict=True)
+            if isinstance(answer, Answer)
+        }
+        with self._lock:
+            if self._kept is not None:
+                self._kept.put(self.model_hash, good)
+
     def _answers(self, questions: list[Question]) -> list[Answer | Exception]:
         with self._lock:  # several workers share one model
             found = self._cached(questions)

@@ -7,6 +7,7 @@ from collections import Counter
 
 import polars as pl
 
+from portrayal.audits.captions.measures.kept_shares import is_keeping
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.report.words import percent
 
@@ -32,7 +33,7 @@ def diversity(stages: Stages, stage: str) -> dict[str, float]:
 
 def sentence(stages: Stages, stage: str) -> str:
     """Return the diversity in words, for a note."""
-    return stages.once("diversity", stage, lambda name: _sentence(stages, name))
+    return "" if is_keeping() else stages.once("diversity", stage, lambda name: _sentence(stages, name))
 
 
 def _sentence(stages: Stages, stage: str) -> str:

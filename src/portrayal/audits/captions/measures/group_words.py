@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.compared import Compared, compared
+from portrayal.audits.captions.measures.kept_shares import kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
     Outcome,
@@ -132,7 +133,8 @@ def _overall(
     missing = len(set(stages.groups(axis)) - stages.covered(stage))
     about: dict[str, Any] = {"axis": axis, "group": "all", "unit": "share", "share_of": "captions"}
     about |= {"n_missing": missing, "note": f"{axis} assigned by {stages.assigned_by(axis)}"}
-    return row(TECHNIQUE, quantity, stage, None, mean_share(np.array(list(values.values()))), **about)
+    own = np.array(list(values.values()))
+    return row(TECHNIQUE, quantity, stage, None, mean_share(own), **about, **kept(own))
 
 
 def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> list[dict[str, Any]]:

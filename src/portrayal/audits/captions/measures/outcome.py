@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.kept_shares import is_keeping, kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
@@ -193,14 +194,16 @@ def by_group(
     columns: dict[str, Any] = {"unit": "share", "share_of": share_of, "bound": bound, "note": note}
     rows = []
     if overall:
-        everyone = mean_share(_values(stages.images, values))
-        rows.append(row(*place, everyone, group="all", n_missing=len(silent), **columns))
+        everyone = _values(stages.images, values)
+        about = {"group": "all", "n_missing": len(silent), **columns, **kept(everyone)}
+        rows.append(row(*place, mean_share(everyone), **about))
     for axis in stages.axes() if axes is None else axes:
         members = _of_axis(stages, axis)
         columns |= {"note": _assigned(note, stages, axis), "axis": axis}
         for group, images in members.items():
-            found, missing = mean_share(_values(images, values)), len(silent.intersection(images))
-            rows.append(row(*place, found, group=group, n_missing=missing, **columns))
+            own, missing = _values(images, values), len(silent.intersection(images))
+            about = {"group": group, "n_missing": missing, **columns, **kept(own)}
+            rows.append(row(*place, mean_share(own), **about))
         for first, second in combinations(sorted(members), 2):
             one, other = (_values(members[group], values) for group in (first, second))
             gap = mean_share_difference(one, other, tested=False)
@@ -330,6 +333,7 @@ def count_tests(
             "n_missing": len(images) - len(asked),
         }
         told["note"] = note(WRITTEN_BY[stage])
+        told |= kept(np.array(asked) > 0)
         rows.append(row(technique, quantity, stage, truth, found, test, **told | columns))
     return rows
 
@@ -365,7 +369,8 @@ def _assigned(note: str, stages: Stages, axis: str) -> str:
 
 def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return cases ranked by score, highest first."""
-    table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in rows], schema=CASES)
+    told = () if is_keeping() else rows
+    table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in told], schema=CASES)
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 

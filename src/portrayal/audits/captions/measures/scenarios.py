@@ -123,9 +123,11 @@ def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str |
     """Compare what speaks of the same nouns; where none of the truth does, it is hallucinated."""
     word, subject, target = synsets
     how = {
-        _relation(word, known)
+        relation
         for known, known_subject, known_target in there
-        if about_same(subject, known_subject, target, known_target, least)
+        if (relation := _relation(word, known))
+        != "other"  # seldom, and cheaper than whether nouns are the same
+        and about_same(subject, known_subject, target, known_target, least)
     }
     return None if "right" in how else TOO_SPECIFIC if "specific" in how else HALLUCINATED
 

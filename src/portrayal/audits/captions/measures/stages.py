@@ -75,6 +75,9 @@ class Stages:
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
     system_boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # of the vision model
     chosen: str | None = None  # the stage a study takes as ground truth, where it names one
+    known: frozenset[str] | None = (
+        None  # of a part of the images: the stages that any part knows something of
+    )
     # Every technique asks for the same few sets; the tables never change, so each is made once: what is made of a
     # system's captions for this system, the rest for all systems of a study.
     _made: dict[tuple[str, Name], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -82,6 +85,8 @@ class Stages:
 
     def has(self, stage: str) -> bool:
         """Say whether anything is known at this stage; an empty caption is something."""
+        if self.known is not None:
+            return stage in self.known
         if stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
             return bool((self.captions["stage"] == stage).any())
         return bool((self.mentions["stage"] == stage).any())

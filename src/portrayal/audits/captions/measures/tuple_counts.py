@@ -6,7 +6,6 @@ terms are left out.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -58,31 +57,26 @@ def _chosen(counts: Counts, chosen: np.ndarray) -> Counts:
 def _count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
     from scipy import sparse
 
-    shown = people_mentioned(stages, stage)
-    inside = set(zip(shown["image"].to_list(), shown["caption"].to_list(), strict=True))
-    captions = Counter(image for image, _ in inside)
-    each = Counter((image, name) for image, _, name in _said(stages, stage, kind, options, inside))
-    images, tuples = sorted(captions), sorted({name for _, name in each})
-    line = {image: i for i, image in enumerate(images)}
-    column = {name: i for i, name in enumerate(tuples)}
-    shares = [times / captions[image] for (image, _), times in each.items()]
-    places = [line[image] for image, _ in each], [column[name] for _, name in each]
-    matrix = sparse.csr_matrix((np.array(shares, dtype=float), places), shape=(len(images), len(tuples)))
-    return Counts(images, tuples, matrix)
+    inside = people_mentioned(stages, stage).select("image", "caption").unique()
+    captions = inside.group_by("image").len("captions").sort("image").with_row_index("line")
+    each = _said(stages, stage, kind, options, inside).group_by("image", "name").len("times")
+    tuples = each.select("name").unique().sort("name").with_row_index("column")
+    cells = each.join(captions, on="image").join(tuples, on="name")
+    shares = (cells["times"] / cells["captions"]).to_numpy()
+    places = cells["line"].to_numpy(), cells["column"].to_numpy()
+    matrix = sparse.csr_matrix((shares, places), shape=(len(captions), len(tuples)))
+    return Counts(captions["image"].to_list(), tuples["name"].to_list(), matrix)
 
 
-def _said(
-    stages: Stages, stage: str, kind: str, options: Options, inside: Set[tuple[str, int]]
-) -> set[tuple[str, int, str]]:
+def _said(stages: Stages, stage: str, kind: str, options: Options, inside: pl.DataFrame) -> pl.DataFrame:
     """Return image, caption and tuple of what these captions say, people written as 'person' and identity terms left out."""
     listed = options.word_list("identity")
     terms = frozenset(listed.filter(pl.col("part") == "a")["term"]) if kind == "attribute" else frozenset()
-    said = set()
-    for image, number, *words in stages.at(stage, kind).select("image", "caption", *_WORDS).iter_rows():
-        name = _neutral(kind, terms, *words) if (image, number) in inside else None
-        if name is not None:
-            said.add((image, number, name))
-    return said
+    said = stages.at(stage, kind).join(inside, on=["image", "caption"], how="semi")
+    written = said.select(_WORDS).unique()
+    names = [_neutral(kind, terms, *words) for words in written.iter_rows()]
+    written = written.with_columns(pl.Series("name", names, dtype=pl.String)).drop_nulls("name")
+    return said.join(written, on=_WORDS, nulls_equal=True).select("image", "caption", "name").unique()
 
 
 _WORDS = ("subject", "subject_synset", "word", "synset", "object", "object_synset")

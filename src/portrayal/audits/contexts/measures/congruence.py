@@ -11,13 +11,22 @@ import polars as pl
 from portrayal.audits.contexts.measures.people import (
     DIFFERENCES,
     condition,
+    count_per_person,
     missing_note,
     people_of,
     per_person,
     person_means,
     places_of,
 )
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, shares, usable
+from portrayal.audits.contexts.measures.pictures import (
+    ALIKE,
+    NEUTRAL,
+    alike,
+    by_system,
+    how_many,
+    shares,
+    usable,
+)
 from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
 from portrayal.report.words import number
 from portrayal.stats.decision import NOT_TESTED, STILL
@@ -61,7 +70,7 @@ def congruence_scores(
     columns = []
     for kind in sorted(kinds):
         here = expected == kind
-        columns.append(person_means(answered.filter(here), people, values[here.to_numpy()]))
+        columns.append(person_means(answered.filter(here), people, values[here.to_numpy()], ALIKE))
     scores = np.mean(columns, axis=0)
     return {person: float(score) for person, score in zip(people, scores, strict=True) if not np.isnan(score)}
 
@@ -71,7 +80,7 @@ def _congruence_row(system: str, scores: Mapping[str, float], placed: pl.DataFra
     reason = _why_not(values)
     untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
     tested = {DIFFERENCES: (list(scores), values)} if not reason else untested
-    return bounded_mean(values, round(placed.height / max(shown, 1))).row(
+    return bounded_mean(values, round(how_many(placed) / max(shown, 1))).row(
         "congruence", system=system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
         n_missing=shown - len(values), unit="points", counted="people", note="one score per person", **tested,
     )  # fmt: skip
@@ -87,7 +96,7 @@ def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> d
     people = people_of(answered)
     neutral = (answered["inferred"] == NEUTRAL).to_numpy()
     share = clustered_share(
-        per_person(answered, people, neutral), per_person(answered, people, np.ones(len(neutral)))
+        count_per_person(answered, people, neutral), per_person(answered, people, alike(answered))
     )
     lost = missing_note(placed)[0]
     return share.row("neutral_share", system=system, n_missing=lost, unit="share", counted="pictures")

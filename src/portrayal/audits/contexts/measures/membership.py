@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
+from portrayal.batches import Source, scan
 from portrayal.text.tag_spelling import normalise
 from portrayal.text.typology import clusters_of, read_tags
 
@@ -74,34 +75,40 @@ def membership(
     return Membership(table, clusters, contexts, member.reshape(len(entries), len(columns)))
 
 
-def unknown_tags(responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
+def tag_counts(responses: Source) -> pl.DataFrame:
+    """Return how often each system used each tag: system, tag, rows, in the order of first use.
+
+    `responses` is a table, a lazy one or a folder of Parquet files; what is kept are the distinct tags.
+    """
+    used = scan(responses, "responses").select("system", "tag").with_row_index("first").drop_nulls("tag")
+    counted = used.group_by("system", "tag").agg(pl.len().alias("rows"), pl.col("first").min())
+    return counted.collect(engine="streaming").sort("first").drop("first")
+
+
+def unknown_tags(responses: Source, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
     """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
-    tagged = responses.filter(pl.col("tag").is_not_null())
-    unknown = membership(tagged["tag"].unique().sort(), typology, context_tags).tags.filter(
-        ~pl.col("placed")
-    )["tag"]
+    counts = tag_counts(responses)
+    looked_up = membership(counts["tag"].unique().sort(), typology, context_tags).tags
     return (
-        tagged.filter(pl.col("tag").is_in(unknown.implode()))
+        counts.join(looked_up.filter(~pl.col("placed")), on="tag", how="semi")
         .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
         .group_by("tag")
-        .agg(pl.len().alias("rows"), pl.col("system").unique().sort().str.join(", ").alias("systems"))
+        .agg(pl.col("rows").sum(), pl.col("system").unique().sort().str.join(", ").alias("systems"))
         .sort("rows", "tag", descending=[True, False])
     )
 
 
-def coverage_by_system(
-    responses: pl.DataFrame, typology: pl.DataFrame, context_tags: pl.DataFrame
-) -> pl.DataFrame:
+def coverage_by_system(responses: Source, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
     """Return how much of each system's tags is read: system, uses, of_uses (share), distinct, of_distinct (share)."""
-    tagged = responses.select("system", "tag").drop_nulls("tag")
-    known = membership(tagged["tag"].unique().sort(), typology, context_tags).tags.select("tag", "known")
-    seen = tagged.join(known, on="tag", maintain_order="left")
-    uses = seen.group_by("system", maintain_order=True).agg(uses=pl.len(), of_uses=pl.col("known").mean())
-    distinct = seen.unique(["system", "tag"]).group_by("system")
-    return uses.join(
-        distinct.agg(distinct=pl.len(), of_distinct=pl.col("known").mean()),
-        on="system",
-        maintain_order="left",
+    counts = tag_counts(responses)
+    known = membership(counts["tag"].unique().sort(), typology, context_tags).tags.select("tag", "known")
+    seen = counts.join(known, on="tag", maintain_order="left")
+    read = (pl.col("rows") * pl.col("known")).sum()
+    return seen.group_by("system", maintain_order=True).agg(
+        uses=pl.col("rows").sum(),
+        of_uses=read / pl.col("rows").sum(),
+        distinct=pl.len(),
+        of_distinct=pl.col("known").mean(),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, usable
+from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, how_many, usable
 from portrayal.stats.intervals import wilson
 
 GENDERED, STEREOTYPED, RECOGNISED = (
@@ -30,20 +30,29 @@ def nobody(
     """
     for system, part in by_system(pictures.filter(pl.col("role") == "background")).items():
         said = usable(part)
-        about = {"system": system, "n_missing": part.height - said.height}
+        about = {"system": system, "n_missing": how_many(part) - how_many(said)}
         named = said.filter(pl.col("inferred") != NEUTRAL)
-        yield _share(GENDERED, named.height, said.height, about)
+        yield _share(GENDERED, how_many(named), how_many(said), about)
         expected = pl.col("context").replace_strict(stereotypes, default=None)
-        fits = named.filter(pl.col("inferred") == expected).height
-        yield _share(STEREOTYPED, fits, named.height, about)
+        fits = named.filter(pl.col("inferred") == expected)
+        yield _share(STEREOTYPED, how_many(fits), how_many(named), about)
         for (place,), here in (
             said.drop_nulls("context").sort("context").group_by("context", maintain_order=True)
         ):
-            where = {**about, "place": place, "n_missing": part.filter(context=place).height - here.height}
-            yield _share(RECOGNISED, int(here["recognised"].fill_null(False).sum()), here.height, where)
+            where = {
+                **about,
+                "place": place,
+                "n_missing": how_many(part.filter(context=place)) - how_many(here),
+            }
+            yield _share(
+                RECOGNISED,
+                how_many(here.filter(pl.col("recognised").fill_null(False))),
+                how_many(here),
+                where,
+            )
             for gender in genders:
-                count = here.filter(inferred=gender).height
-                yield _share(GENDERED, count, here.height, {**where, "inferred": gender})
+                count = how_many(here.filter(inferred=gender))
+                yield _share(GENDERED, count, how_many(here), {**where, "inferred": gender})
 
 
 def _share(measure: str, count: int, total: int, about: Mapping[str, Any]) -> dict[str, Any]:

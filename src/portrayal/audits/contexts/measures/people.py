@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.pictures import BASELINE, SAID
+from portrayal.audits.contexts.measures.pictures import ALIKE, BASELINE, SAID, TAGGED, alike, how_many
 from portrayal.audits.contexts.measures.sharing import shared
 
 DIFFERENCES = "differences"  # of a row: each person's difference, for the tests that flip whole people
@@ -24,6 +24,11 @@ def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -
     ).astype(float)
 
 
+def count_per_person(pictures: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return how many of the `chosen` pictures (or how much of each) there are of each of the `people`."""
+    return per_person(pictures, people, chosen * alike(pictures))
+
+
 @shared
 def positions(pictures: pl.DataFrame, people: np.ndarray) -> np.ndarray:
     """Return the place of each picture's person among the `people`."""
@@ -36,12 +41,18 @@ def _names(people: np.ndarray) -> pl.Enum:
     return pl.Enum(people.tolist())
 
 
-def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only."""
+def person_means(
+    pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray, counted: str = TAGGED
+) -> np.ndarray:
+    """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only.
+
+    The values of a tally are means over the pictures that its column `counted` counts: shares have those with a tag.
+    """
     values = np.asarray(values, dtype=float)
     there = ~np.isnan(values)
-    sums = per_person(pictures, people, np.where(there, values, 0.0))
-    counts = per_person(pictures, people, there)
+    parts = there * (pictures[counted].to_numpy() if ALIKE in pictures.columns else 1)
+    sums = per_person(pictures, people, np.where(there, values, 0.0) * parts)
+    counts = per_person(pictures, people, parts)
     return np.divide(sums, counts, out=np.full(len(people), np.nan), where=counts > 0)
 
 
@@ -64,5 +75,6 @@ def places_of(pictures: pl.DataFrame) -> list[str]:
 def missing_note(pictures: pl.DataFrame) -> tuple[int, str]:
     """Return how many pictures have no answer, and how they break down."""
     lost = pictures.filter(~SAID)
-    kinds = lost["status"].value_counts(sort=True).rows()
-    return lost.height, ", ".join(f"{count} {status}" for status, count in kinds)
+    counted = lost.select("status", count=alike(lost)).group_by("status").sum()
+    kinds = counted.sort("count", "status", descending=[True, False]).rows()
+    return how_many(lost), ", ".join(f"{count} {status}" for status, count in kinds)

@@ -23,6 +23,8 @@ from portrayal.tables import ANSWERED, STIMULI, starts
 
 BASELINE = "baseline"
 NEUTRAL = "neutral"
+ALIKE = "pictures"  # of a tally: how many pictures its row stands for
+TAGGED = "pictures with a tag"  # of these, those that have tags to share out
 KEYS = ("system", "stimulus", "repeat")
 SAID = pl.col("status").is_in(ANSWERED)
 
@@ -94,6 +96,19 @@ def usable(pictures: pl.DataFrame) -> pl.DataFrame:
 
 
 @shared
+def alike(pictures: pl.DataFrame) -> np.ndarray:
+    """Return how many pictures each row stands for: one, or what a tally (`tally.py`) counted."""
+    return (
+        pictures[ALIKE].to_numpy() if ALIKE in pictures.columns else np.ones(pictures.height, dtype=np.int64)
+    )
+
+
+def how_many(pictures: pl.DataFrame) -> int:
+    """Return how many pictures there are."""
+    return int(alike(pictures).sum())
+
+
+@shared
 def is_inferred(pictures: pl.DataFrame, gender: str) -> np.ndarray:
     """Say in which of the pictures this gender is inferred."""
     return pictures["inferred"].eq_missing(gender).to_numpy()
@@ -117,6 +132,11 @@ def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership)
 def column(cluster: str) -> str:
     """Return the column that counts a cluster's tags; factors may be called like clusters."""
     return f"in {cluster}"
+
+
+def share_column(cluster: str) -> str:
+    """Return the column of a tally that sums a cluster's shares of the tags."""
+    return f"shares of {cluster}"
 
 
 def _factors(stimuli: pl.DataFrame) -> list[str]:
@@ -153,7 +173,16 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
 
 @shared
 def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """Return the proportion of each picture's tags in each of the named clusters; NaN where there is no tag to share out."""
+    """Return the proportion of each picture's tags in each of the named clusters; NaN where there is no tag to share out.
+
+    Of a tally it is the mean over the pictures of a row.
+    """
+    if ALIKE in pictures.columns:
+        sums, parts = (
+            pictures.select(map(share_column, names)).to_numpy(),
+            pictures[TAGGED].to_numpy()[:, None],
+        )
+        return np.divide(sums, parts, out=np.full(sums.shape, np.nan), where=parts > 0)
     counts = pictures.select(map(column, names)).to_numpy().astype(float)
     tags = pictures["tags"].to_numpy()[:, None]
     return np.divide(counts, tags, out=np.full(counts.shape, np.nan), where=tags > 0)

@@ -103,7 +103,7 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
     people = pictures_where(pictures, pictures["person"].is_not_null())
-    clusters = _genders(pictures, design)
+    clusters = named_genders(pictures, design)
     factors = [name for name in design.factors if name in pictures.columns]
     all_told = design.describes()
     vectors = _possible(design.vectors, pictures) if all_told else {}
@@ -127,7 +127,7 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
     )
 
 
-def _genders(pictures: pl.DataFrame, design: Design) -> list[str]:
+def named_genders(pictures: pl.DataFrame, design: Design) -> list[str]:
     """Return the genders of people, of places or of answers; one that nobody shows, means or says gets no rows."""
     labels = pictures[design.gender].unique().to_list() if design.gender in pictures.columns else []
     there = {*design.stereotypes.values(), *pictures["inferred"].unique()}

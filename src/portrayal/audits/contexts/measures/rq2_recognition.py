@@ -12,13 +12,21 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import (
     condition,
+    count_per_person,
     missing_note,
     people_of,
     per_person,
     places_of,
     positions,
 )
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, is_inferred, usable
+from portrayal.audits.contexts.measures.pictures import (
+    NEUTRAL,
+    alike,
+    by_system,
+    how_many,
+    is_inferred,
+    usable,
+)
 from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.report.words import percent
 from portrayal.stats.decision import NOT_TESTED
@@ -38,6 +46,7 @@ def recognition(
     seed: int = 0,
     only: Collection[str | None] | None = None,
     described: bool = True,
+    tested: bool = True,
 ) -> Rows:
     """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows (Table 8).
 
@@ -45,7 +54,7 @@ def recognition(
     gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
     between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
     mean share of tags that speak of the place. With `only`, of these places alone; None among them is the mean over places. Not
-    `described`, the tests alone.
+    `described`, the tests alone; not `tested`, none of them, for they ask which picture of whom is which.
     """
     for system, part in by_system(pictures).items():
         people = people_of(part)
@@ -53,10 +62,11 @@ def recognition(
         for place in places if only is None else [place for place in places if place in only]:
             here = condition(part, place)
             answered, about = usable(here), {"system": system, "place": place}
-            yield from _independence(answered, people, genders, seed, about)
+            if tested:
+                yield from _independence(answered, people, genders, seed, about)
             if described:
                 yield from _described(here, answered, people, genders, about)
-        if len(places) > 1 and (only is None or None in only):
+        if tested and len(places) > 1 and (only is None or None in only):
             placed = usable(part.filter(pl.col("role") == "composite"))
             yield from _independence(placed, people, genders, seed, {"system": system})
 
@@ -79,7 +89,9 @@ def _described(
 def seen(answered: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> Share:
     """Return the share of the chosen pictures whose place was recognised, clustered by person."""
     hits = _recognised_in(answered) & chosen
-    return clustered_share(per_person(answered, people, hits), per_person(answered, people, chosen))
+    return clustered_share(
+        count_per_person(answered, people, hits), count_per_person(answered, people, chosen)
+    )
 
 
 @shared
@@ -201,7 +213,7 @@ def _place_share(
     )
     lost = missing_note(here)[0]
     return share.row(
-        "place_share", n=answered.height, n_missing=lost, unit="share", counted="pictures", **about
+        "place_share", n=how_many(answered), n_missing=lost, unit="share", counted="pictures", **about
     )
 
 
@@ -211,8 +223,11 @@ def _backgrounds(
     shown, said = here["background"], answered["background"]
     rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
     for name in here["background"].unique().sort():
-        chosen = said.eq_missing(name).to_numpy()
-        share, lost = seen(answered, people, chosen), shown.eq_missing(name).sum() - chosen.sum()
+        chosen, among = said.eq_missing(name).to_numpy(), shown.eq_missing(name).to_numpy()
+        share, lost = (
+            seen(answered, people, chosen),
+            (among * alike(here)).sum() - (chosen * alike(answered)).sum(),
+        )
         yield share.row(
             "recognised_background", background=name, n_missing=int(lost),
             unit="share", counted="pictures", note=rare if share.value < RARE else "", **about,

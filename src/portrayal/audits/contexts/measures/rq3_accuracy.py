@@ -10,14 +10,16 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import (
     condition,
+    count_per_person,
     missing_note,
     people_of,
-    per_person,
     places_of,
 )
 from portrayal.audits.contexts.measures.pictures import (
     BASELINE,
+    alike,
     by_system,
+    how_many,
     is_inferred,
     pictures_where,
     usable,
@@ -76,8 +78,8 @@ def f1(
         inferred, depicted = inferred & chosen, depicted & chosen
     if not depicted.any():
         return Share(n=0, influence=np.zeros(len(people)))
-    hits = per_person(answered, people, 2.0 * (inferred & depicted))
-    return clustered_share(hits, per_person(answered, people, inferred.astype(float) + depicted))
+    hits = count_per_person(answered, people, 2.0 * (inferred & depicted))
+    return clustered_share(hits, count_per_person(answered, people, inferred.astype(float) + depicted))
 
 
 def _of_cluster(
@@ -89,15 +91,25 @@ def _of_cluster(
     if before is not None:
         note = _nobody(before, name)
         yield _row(
-            "gender_f1", before, note, usable(alone).height, alone, system=system, place=BASELINE, group=name
+            "gender_f1",
+            before,
+            note,
+            how_many(usable(alone)),
+            alone,
+            system=system,
+            place=BASELINE,
+            group=name,
         )
     for place in places_of(part):
         about = {"system": system, "place": place, "group": name}
         here = condition(part, place)
         answered = usable(here)
         seen = answered["recognised"].fill_null(False).to_numpy()
-        recognised, after = int(seen.sum()), f1(answered, people, cluster, labels, gender, seen)
-        note = _too_few(recognised, answered.height) or _nobody(after, name)
+        recognised, after = (
+            int((seen * alike(answered)).sum()),
+            f1(answered, people, cluster, labels, gender, seen),
+        )
+        note = _too_few(recognised, how_many(answered)) or _nobody(after, name)
         yield _row("gender_f1", after, note, recognised, here, **about)
         if before is not None:
             note = note or _nobody(before, name)
@@ -136,7 +148,7 @@ def _overall(
     groups = [share for share in scores if not np.isnan(share.value)]
     found = _mean_share(groups, len(people)) if groups else Estimate()
     return found.row(
-        "gender_f1_overall", system=system, place=None if placed.height else BASELINE, n=answered.height,
+        "gender_f1_overall", system=system, place=None if placed.height else BASELINE, n=how_many(answered),
         n_missing=missing_note(shown)[0], unit="F1", counted="pictures",
         note=f"mean over {len(groups)} depicted groups",
     )  # fmt: skip

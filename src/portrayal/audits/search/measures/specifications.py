@@ -10,6 +10,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -28,6 +30,7 @@ from portrayal.audits.search.measures.scored_runs import (
     with_options,
 )
 from portrayal.audits.search.measures.slope import Slope
+from portrayal.engine import chosen, in_order
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.text.direction import METHODS
 
@@ -39,21 +42,37 @@ def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
     """Return, for every system and way of measuring, GSR less the perfect system's (GSR itself without judgments)."""
     if not scored.settings.variants or not scored.systems:
         return PartialResult()
-    rows, slopes = [], []
-    for (name, ruler), method in product(scored.rulers.items(), METHODS):
-        scores = make_ruler(ruler.space, pairs, method, scored.history).scores
-        for inflected, discount in product(KEPT, DISCOUNTS):
-            history = with_options(scored.history, discount, inflected)
-            chosen = {"ruler": name, "direction": method, "discount": discount, "inflected": KEPT[inflected]}
-            for system, slope in _specified(scored, history, scores).items():
-                known = slope.columns()
-                rows.append(
-                    {"system": system, **chosen, **{key: known[key] for key in ("value", "low", "high", "n")}}
-                )
-                slopes.append(slope)
+    ways = list(product(scored.rulers, METHODS))
+    # Few and quick: only an engine that somebody named is worth sending the runs to.
+    measured = in_order(
+        partial(_measurer, scored, pairs), ways, "ruler and direction", None if chosen().named else 1
+    )
+    rows = [row for some in measured for row, _ in some]
+    slopes = [slope for some in measured for _, slope in some]
     table = _what_matters(pl.DataFrame(rows, infer_schema_length=None).with_row_index("place"), scored)
     joint = _joint(table, slopes, scored)
     return PartialResult(tables={"specifications": table.drop("place"), "specification_tests": joint})
+
+
+def _measurer(
+    scored: ScoredRuns, pairs: Any
+) -> Callable[[tuple[str, str]], list[tuple[dict[str, Any], Slope]]]:
+    return partial(_ways, scored, pairs)
+
+
+def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[dict[str, Any], Slope]]:
+    """Measure all systems with one ruler and direction, in every further way: a row and a slope each."""
+    name, method = way
+    scores = make_ruler(scored.rulers[name].space, pairs, method, scored.history).scores
+    found = []
+    for inflected, discount in product(KEPT, DISCOUNTS):
+        history = with_options(scored.history, discount, inflected)
+        taken = {"ruler": name, "direction": method, "discount": discount, "inflected": KEPT[inflected]}
+        for system, slope in _specified(scored, history, scores).items():
+            known = slope.columns()
+            figures = {key: known[key] for key in ("value", "low", "high", "n")}
+            found.append(({"system": system, **taken, **figures}, slope))
+    return found
 
 
 def _specified(scored: ScoredRuns, history: History, scores: Any) -> dict[str, Slope]:
@@ -80,9 +99,9 @@ def _what_matters(table: pl.DataFrame, scored: ScoredRuns) -> pl.DataFrame:
         half = float(
             np.nanmedian(((mine["high"] - mine["low"]) / 2).cast(pl.Float64).fill_null(np.nan).to_numpy())
         )
-        for choice, chosen in own.items():
+        for choice, taken in own.items():
             if not _moves(mine, choice, [name for name in ("ruler", *own) if name != choice], MATTERS * half):
-                mine = mine.filter(pl.col(choice) == chosen)
+                mine = mine.filter(pl.col(choice) == taken)
         parts.append(mine)
     return pl.concat(parts)
 

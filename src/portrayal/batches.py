@@ -1,0 +1,131 @@
+"""Tables larger than memory: a folder of Parquet files, read a few million rows at a time.
+
+A batch holds whole units (a picture with all its tags), so that what is measured of a unit can be worked out batch by
+batch and summed. A unit's rows must lie together, within a file or from one to the next, as recorded ones do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import starts
+
+Source = pl.DataFrame | pl.LazyFrame | Path | str
+ROWS = 1 << 20  # in a batch
+
+
+def scan(source: Source, name: str = "table") -> pl.LazyFrame:
+    """Return a table, a lazily read one, or a folder of Parquet files (in the order of their names) as a lazy table.
+
+    Raises
+    ------
+    PortrayalError
+        When the folder is not there or holds no Parquet file.
+    """
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return source.lazy()
+    files = parquet_files(Path(source), name)
+    return pl.scan_parquet(files, glob=False)
+
+
+def parquet_files(folder: Path, name: str = "table") -> list[Path]:
+    """Return the Parquet files of a folder in the order of their names."""
+    files = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
+    if not files:
+        raise PortrayalError(f"{name}: {folder} holds no Parquet file. Expected a folder of *.parquet files.")
+    return files
+
+
+def whole_units(
+    source: Source, keys: Sequence[str], columns: Sequence[str], rows: int = ROWS
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a table in batches, each unit whole.
+
+    Parameters
+    ----------
+    source
+        A table, a lazy one, or a folder of Parquet files.
+    keys
+        The columns that name a unit.
+    columns
+        Those to read, the keys among them.
+    rows
+        About how many at a time.
+
+    Raises
+    ------
+    PortrayalError
+        When a unit's rows lie in two places, or a column is missing.
+    """
+    seen = Seen()
+    held = None
+    for batch in (one for table in _each_file(source) for one in _read(table, columns, rows)):
+        joined = batch if held is None else pl.concat([held, batch])
+        last = _last_start(joined, keys)
+        held = joined[last:]
+        if last:
+            yield _checked(joined[:last], keys, seen)
+    if held is not None and held.height:
+        yield _checked(held, keys, seen)
+
+
+def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFrame:
+    """Return the batch, whose units must not have been in an earlier one."""
+    again = seen.again(batch.select(keys).unique(maintain_order=True))
+    if again is not None:
+        named = ", ".join(map(str, again))
+        raise PortrayalError(f"the rows of {named} lie in two places. Sort the table by {', '.join(keys)}.")
+    return batch
+
+
+def _each_file(source: Source) -> Iterator[pl.LazyFrame]:
+    """Yield the files of a folder one by one: of many at once polars reads ahead, and memory would grow with them."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        yield source.lazy()
+    else:
+        yield from (pl.scan_parquet(file, glob=False) for file in parquet_files(Path(source)))
+
+
+def _read(table: pl.LazyFrame, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the columns in batches, in the table's order."""
+    found = table.collect_schema().names()
+    for name in columns:
+        if name not in found:
+            raise PortrayalError(f"the table lacks column {name!r} (found: {', '.join(found)}).")
+    yield from table.select(columns).collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
+
+
+def _last_start(frame: pl.DataFrame, keys: Sequence[str]) -> int:
+    """Return where the last unit begins."""
+    begins = starts(frame.select(keys), keys).arg_true()
+    return int(begins[-1]) if len(begins) else 0
+
+
+class Seen:
+    """The units of earlier batches, eight bytes each, as a few sorted arrays."""
+
+    RUNS = 64  # arrays kept before the smaller half of them is made one: all at once would double the memory
+
+    def __init__(self) -> None:
+        self._runs: list[np.ndarray] = []
+
+    def again(self, units: pl.DataFrame) -> tuple[Any, ...] | None:
+        """Return the first of these units that was in an earlier batch, if any; from now on they all were."""
+        hashes = units.hash_rows(seed=0).to_numpy()
+        ordered = np.sort(hashes)  # looked up in order: several times as fast
+        for run in self._runs:
+            found = run[np.minimum(np.searchsorted(run, ordered), len(run) - 1)] == ordered
+            if found.any():
+                return units.row(int(np.isin(hashes, ordered[found]).argmax()))
+        self._runs += [ordered] if len(ordered) else []
+        if len(self._runs) > self.RUNS:
+            self._runs.sort(key=len)
+            smaller, self._runs = self._runs[: self.RUNS // 2], self._runs[self.RUNS // 2 :]
+            self._runs.append(np.sort(np.concatenate(smaller)))
+        return None

@@ -1,0 +1,134 @@
+"""Running a job: shards that are finished are read, the others handed to the workers, each result kept as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, closing
+from typing import Any
+
+from portrayal.edges.progress import track
+from portrayal.engine.choice import chosen
+from portrayal.engine.crew import Crew
+from portrayal.engine.kept import NOT_THERE, Kept
+from portrayal.engine.local import Here
+from portrayal.engine.outcome import Done, Failed, result_of
+from portrayal.engine.shards import Shard
+from portrayal.engine.worker import Make
+
+
+def run(
+    make: Make,
+    shards: Iterable[Shard],
+    workers: int | None = None,
+    kept: Kept | None = None,
+    label: str = "",
+    gpus: float = 0.0,
+) -> Iterator[tuple[Shard, Any]]:
+    """Do every shard and yield it with its result, in any order.
+
+    Parameters
+    ----------
+    make
+        Builds what the work needs, once in each worker, and returns the function that turns a shard's content into its result.
+        A function of a module, or a `functools.partial` of one: it is sent to other processes.
+    shards
+        Taken a few at a time, so that they may be made as they are needed.
+    workers
+        How many the work is worth, where nobody chose a number; 1 does it in this process.
+    kept
+        Where finished shards are; those are not done again, and each new one is added before it is yielded.
+    label
+        What the progress bar says; nothing for no bar.
+    gpus
+        How many of Ray's GPUs a worker takes; the local engine shares what there is.
+
+    Raises
+    ------
+    ShardFailed
+        Names the shard that cannot be done, or that workers were lost over, and says what to do.
+    ShardFault
+        Names the shard in which the code failed.
+    """
+    results = _results(make, shards, workers, kept, gpus)
+    with closing(results):
+        if not label:
+            yield from results
+            return
+        counted = _Counted(results, len(shards)) if isinstance(shards, Sized) else results
+        yield from track(counted, label, chosen().quiet)
+
+
+def in_order(
+    make: Make,
+    contents: Sequence[Any],
+    what: str,
+    workers: int | None = None,
+    label: str = "",
+    kept: Kept | None = None,
+) -> list[Any]:
+    """Return the results of contents in the contents' order; `what` names one of them in errors.
+
+    Parameters
+    ----------
+    make, workers, label, kept
+        As `run` takes them.
+    contents
+        What is handed to the workers, one at a time.
+    what
+        What one of them is.
+    """
+    total = len(contents)
+    shards = [
+        Shard(f"{what} {place + 1:,} of {total:,}", content, place) for place, content in enumerate(contents)
+    ]
+    found: list[Any] = [None] * total
+    for shard, result in run(make, shards, workers, kept, label):
+        found[shard.place] = result
+    return found
+
+
+def _results(
+    make: Make, shards: Iterable[Shard], workers: int | None, kept: Kept | None, gpus: float
+) -> Generator[tuple[Shard, Any], None, None]:
+    crew: Crew | Here | None = None
+    waiting: dict[Future[Done | Failed], Shard] = {}
+    with ExitStack() as held:
+        for shard in shards:
+            found = NOT_THERE if kept is None else kept.read(shard)
+            if found is not NOT_THERE:
+                yield shard, found
+                continue
+            if crew is None:  # not before something is left to do
+                crew = chosen().crew(make, workers, gpus)
+                held.enter_context(crew)
+            waiting[crew.submit(shard)] = shard
+            while len(waiting) >= crew.window:
+                yield from _finished(waiting, kept)
+        while waiting:
+            yield from _finished(waiting, kept)
+
+
+def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Kept | None) -> Iterator[tuple[Shard, Any]]:
+    """Wait for the next shards; good ones are kept before a bad one ends the job."""
+    ends = [(waiting.pop(future), future.result()) for future in wait(waiting, None, FIRST_COMPLETED).done]
+    good = [(shard, outcome.result) for shard, outcome in ends if isinstance(outcome, Done)]
+    if kept is not None:
+        for shard, result in good:
+            kept.write(shard, result)
+    yield from good
+    for shard, outcome in ends:
+        result_of(shard, outcome)
+
+
+class _Counted:
+    """An iterator that knows how many there will be."""
+
+    def __init__(self, items: Iterator[Any], total: int) -> None:
+        self._items, self._total = items, total
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._items
+
+    def __len__(self) -> int:
+        return self._total

@@ -1,0 +1,203 @@
+"""Measures on folders of Parquet files: the same rows as in memory, counts equal and floats within 1e-12."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from portrayal import PortrayalError, mention_shares, tag_shares
+from portrayal.audits.captions.measures.audit import measure_system
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.parts import SUMS
+from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.contexts.measure import stereotypes_of
+from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
+from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.batches import whole_units
+from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+import out_of_core
+
+KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
+ESTIMATES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]
+# Sums over single pictures and not over people's, or tests that ask which picture is which.
+NOT_SUMS = {
+    "recognition_independence", "distance", "distance_anova", "distance_tukey", "distance_tukey_factor", "distance_variant",
+    "coverage",
+}  # fmt: skip
+GENDERS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
+
+
+@pytest.fixture(scope="module")
+def tags(tmp_path_factory):
+    """20,000 rows in shards of 7,000 that do not end with a picture, an empty shard, and a third group in the last file only."""
+    folder = tmp_path_factory.mktemp("tags") / "tags"
+    out_of_core.make_tags(folder, 20_000, shard=7_000)
+    rare = out_of_core.stimuli().filter(gender="nonbinary")["stimulus"].implode()
+    whole = pl.read_parquet(folder / "*.parquet")
+    common, last = whole.filter(~pl.col("stimulus").is_in(rare)), whole.filter(pl.col("stimulus").is_in(rare))
+    for number, part in enumerate((common[:5003], common[:0], common[5003:], last)):
+        part.write_parquet(folder / f"{number:05}.parquet")
+    return folder
+
+
+def in_memory(responses, genders):
+    known, stimuli = load_typology(), out_of_core.stimuli()
+    pictures = describe_pictures(stimuli, responses, known, load_context_tags(), list(genders))
+    design = Design(genders, "gender", ["gender", "race"], stereotypes_of(load_contexts()), mixed=False)
+    return answer_questions(pictures, design)
+
+
+def same(found, expected, key, columns):
+    assert found.select(key).is_duplicated().sum() == 0
+    both = [table.select(*key, *columns).sort(key) for table in (found, expected)]
+    assert_frame_equal(both[0], both[1], check_dtypes=True, abs_tol=1e-12, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [100, 3_000, 1_000_000])
+def test_tags_of_a_folder_are_measured_as_in_memory(tags, rows):
+    found = tag_shares(tags, out_of_core.stimuli(), genders=GENDERS, rows=rows)
+    expected = in_memory(pl.read_parquet(tags / "*.parquet"), GENDERS)
+    assert set(expected["measure"]) - set(found["measure"]) == NOT_SUMS
+    assert {
+        "inferred_count",
+        "inferred_of_group",
+        "recognised",
+        "gender_f1",
+        "attribute_between",
+        "congruence",
+    } <= set(found["measure"])
+    same(found, expected.filter(~pl.col("measure").is_in(list(NOT_SUMS))), KEY, ESTIMATES)
+    # The tests over people are those of memory too; that of `inferred_change` deals single pictures and has no p.
+    tested = pl.col("measure").is_in(["attribute_between", "attribute_within", "congruence", "expectancy"])
+    same(found.filter(tested), expected.filter(tested), KEY, ["p", "p_floor"])
+    assert found.filter(measure="inferred_change")["p"].is_null().all()
+    assert "nonbinary" in set(found.filter(measure="inferred_of_group")["group"])
+
+
+def test_lazy_and_whole_tables_give_what_a_folder_gives(tags):
+    whole = pl.read_parquet(tags / "*.parquet")
+    found = [tag_shares(source, out_of_core.stimuli()) for source in (tags, whole, whole.lazy())]
+    assert_frame_equal(found[0], found[1], abs_tol=1e-12)
+    assert_frame_equal(found[0], found[2], abs_tol=1e-12)
+
+
+def test_tags_nobody_knows_are_counted_in_a_folder_too(tags):
+    """Against a plain count: `zqx` is the one word of WORDS that no list holds."""
+    known, places, whole = load_typology(), load_context_tags(), pl.read_parquet(tags / "*.parquet")
+    used = whole.drop_nulls("tag")
+    assert unknown_tags(tags, known, places).rows() == [("zqx", used.filter(tag="zqx").height, "s0, s1, s2")]
+    of_first = used.filter(system="s0")
+    found = coverage_by_system(tags, known, places)
+    assert found["system"].to_list() == whole["system"].unique(maintain_order=True).to_list()
+    read = (of_first["tag"] != "zqx").mean()
+    assert found.filter(system="s0").rows() == [("s0", of_first.height, read, 14, 13 / 14)]
+
+
+def test_a_picture_in_two_places_is_refused(tags):
+    whole = pl.read_parquet(tags / "*.parquet")
+    scattered = pl.concat([whole[1:], whole[:1]])
+    with pytest.raises(
+        PortrayalError,
+        match=r"the rows of s0, 0@None, 0 lie in two places\. Sort the table by system, stimulus, repeat",
+    ):
+        tag_shares(scattered, out_of_core.stimuli(), rows=500)
+
+
+def test_batches_hold_whole_units_and_all_rows(tags):
+    whole = pl.read_parquet(tags / "*.parquet")
+    keys = ["system", "stimulus", "repeat"]
+    batches = list(whole_units(tags, keys, [*keys, "tag"], rows=1000))
+    assert len(batches) > 5
+    assert pl.concat(batches).equals(whole.select(*keys, "tag"))
+    units = pl.concat(
+        [batch.select(keys).unique().with_columns(batch=pl.lit(i)) for i, batch in enumerate(batches)]
+    )
+    assert units.select(keys).is_duplicated().sum() == 0
+
+
+def test_what_is_missing_is_said(tmp_path, tags):
+    with pytest.raises(PortrayalError, match="holds no Parquet file"):
+        tag_shares(tmp_path, out_of_core.stimuli())
+    with pytest.raises(PortrayalError, match="lacks column 'tag'"):
+        tag_shares(pl.read_parquet(tags / "*.parquet").drop("tag"), out_of_core.stimuli())
+
+
+@pytest.fixture(scope="module")
+def mentions(tmp_path_factory):
+    """24,000 mentions in parts, one of them empty; a third group in one part, one part without human captions."""
+    folder = tmp_path_factory.mktemp("mentions") / "mentions"
+    out_of_core.make_mentions(folder, 24_000, shard=6_000)
+    for name in ("mentions", "captions", "people"):
+        parts = sorted((folder / name).glob("*.parquet"))
+        pl.read_parquet(parts[0])[:0].write_parquet(folder / name / "00009.parquet")
+    people = folder / "people" / "00001.parquet"
+    table = pl.read_parquet(people)
+    third = (
+        pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("nonbinary")).otherwise("group").alias("group")
+    )
+    table.with_columns(third)[5:].write_parquet(people)
+    for name in ("mentions", "captions"):
+        file = folder / name / "00002.parquet"
+        pl.read_parquet(file).filter(stage=SYSTEM_CAPTIONS).write_parquet(file)
+    return folder
+
+
+def test_mentions_of_a_folder_are_measured_as_in_memory(mentions):
+    found = mention_shares(mentions, system="s")
+    tables = {
+        name: pl.read_parquet(mentions / name / "*.parquet") for name in ("mentions", "captions", "people")
+    }
+    stages = Stages(sorted(set(tables["captions"]["image"]) | set(tables["people"]["image"])), **tables)
+    rows = measure_system(stages, "s", Options(permutations=99), list(SUMS)).rows
+    # Rows of memory that are no sums: tests of differences, ratios, single words, and what stands beside a test.
+    sums = rows.filter(
+        ~pl.col("measure").str.ends_with("_difference"), pl.col("unit") != "ratio", pl.col("stage") != HUMAN_SAME,
+        (pl.col("technique") != "identity adjectives used as nouns") | pl.col("quantity").str.starts_with("any "),
+    )  # fmt: skip
+    key = [
+        "system",
+        "measure",
+        "harm",
+        "technique",
+        "quantity",
+        "stage",
+        "truth",
+        "axis",
+        "share_of",
+        "bound",
+        "group",
+        "versus",
+    ]
+    same(found, sums, key, ["value", "low", "high", "p", "n", "n_missing", "unit", "counted"])
+    assert {"demeaning", "denying self-identification", "reifying", "beside every harm"} == set(found["harm"])
+    assert "nonbinary" in set(found["group"]) | set(found["versus"])
+
+
+def test_parts_must_hold_whole_images_and_all_files(mentions, tmp_path):
+    for name in ("mentions", "captions", "people"):
+        (tmp_path / name).mkdir()
+        table = pl.read_parquet(mentions / name / "00000.parquet")
+        for number in (0, 1):
+            table.write_parquet(tmp_path / name / f"{number}.parquet")
+    with pytest.raises(PortrayalError, match="is in two parts"):
+        mention_shares(tmp_path)
+    (tmp_path / "people" / "0.parquet").unlink()
+    with pytest.raises(PortrayalError, match="there is no"):
+        mention_shares(tmp_path)
+
+
+def test_techniques_that_are_no_sums_are_refused(mentions):
+    with pytest.raises(PortrayalError, match="is no sum over images"):
+        mention_shares(mentions, techniques=["stereotyping: leakage"])
+
+
+def test_the_benchmark_runs(tmp_path):
+    for job in out_of_core.JOBS:
+        found = out_of_core.run(job, 40_000, tmp_path)
+        assert found["results"] > 50
+        assert 0 < found["peak"] < 8

@@ -1,0 +1,52 @@
+"""Parts of speech and base forms asked once a word: the same as spaCy's whole pipeline gives, token by token."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from portrayal.text.parse_tree import Tree
+from portrayal.text.parsing import _doc, base_forms, pipeline, plain_words
+
+GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
+# Patterns of two tokens: an expletive before 'is', and contractions.
+PAIRS = [
+    "There is a dog on a bed.",
+    "there's two women",
+    "Let's eat, he's gonna go.",
+    "It ain't a cat.",
+    "y'all got ta see this man",
+]
+
+
+@pytest.fixture(scope="module")
+def captions():
+    return [json.loads(line)["caption"] for line in GOLD.read_text().splitlines()][:120] + PAIRS
+
+
+def test_every_token_is_as_in_the_whole_pipeline(captions):
+    words = [plain_words(caption) for caption in captions]
+    whole = list(pipeline().pipe(map(_doc, words)))
+    bare = pipeline().pipe(map(_doc, words), disable=["attribute_ruler", "lemmatizer"])
+    for doc, expected, said in zip(bare, whole, words, strict=True):
+        tokens = Tree(doc, said, base_forms()).tokens
+        assert [(t.pos_, t.lemma_) for t in tokens] == [(t.pos_, t.lemma_) for t in expected]
+
+
+def test_a_tree_is_that_of_spacy(captions):
+    words = [plain_words(caption) for caption in captions]
+    for doc, said in zip(pipeline().pipe(map(_doc, words)), words, strict=True):
+        for ours, theirs in zip(Tree(doc, said, base_forms()).tokens, doc, strict=True):
+            assert (ours.text, ours.lower_, ours.tag_, ours.dep_) == (
+                theirs.text,
+                theirs.lower_,
+                theirs.tag_,
+                theirs.dep_,
+            )
+            assert [t.i for t in (ours.head, *ours.children)] == [
+                t.i for t in (theirs.head, *theirs.children)
+            ]
+            assert [t.i for t in ours.lefts] == [t.i for t in theirs.lefts]
+            assert [t.i for t in ours.ancestors] == [t.i for t in theirs.ancestors]
+            assert [t.i for t in ours.sentence] == [t.i for t in theirs.sent]
+            assert ours.left_edge == theirs.left_edge.i

@@ -1,0 +1,127 @@
+"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [STATE ...]`.
+
+CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed of its state and its
+number there. Pictures are encoded once more, smaller; style vectors go into styles.npz, as a series is a straight way from its centre.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.generator.directions import read_compass
+from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS
+from portrayal.vision.generator.steering import lines
+from training.generated.to_folder import COMMON, _people, _picture
+
+QUALITY = 78
+READ = (BOTH, *CONTRASTS, "years", "wild age")
+STYLES = "styles.npz"
+
+
+def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path]) -> int:
+    """Write pictures, manifest and style vectors; returns how many bytes they take."""
+    out.mkdir(parents=True, exist_ok=True)
+    pictures: list[dict[str, Any]] = []
+    people: dict[str, Any] = {}
+    vectors: dict[str, np.ndarray] = {}
+    for place, (seed, number) in enumerate(chosen["kept"], 1):
+        name, state = f"p{place:02}", states[str(seed)]
+        people[name] = {
+            **_people(state, {str(number)})[str(number)],
+            "seed": seed,
+            "number": number,
+            "band": chosen["bands"][place - 1],
+        }
+        rows, styles = _series(state, str(number), name)
+        for row, stored in rows:
+            (out / row["file"]).parent.mkdir(parents=True, exist_ok=True)
+            (out / row["file"]).write_bytes(stored)
+            pictures.append(row)
+        centre = next(row["file"] for row, _ in rows if row["attribute"] == "gender" and row["value"] == 0)
+        pictures.append({**_picture(centre, "placebo", "face only"), "file": centre, "person": name})
+        vectors |= {f"{name} {key}": values for key, values in styles.items()}
+    compass = read_compass(next(iter(states.values())) / "compass.npz")
+    ways = {f"way {line.varied}": _way(compass, line) for line in lines()}
+    np.savez_compressed(out / STYLES, allow_pickle=False, **ways, **vectors)
+    told = {**COMMON, "thrown out": chosen["thrown out"], "people": people, "pictures": pictures}
+    (out / MANIFEST).write_text(json.dumps(told, indent=0), encoding="utf-8")
+    return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+
+
+def _way(compass: Any, line: Any) -> np.ndarray:
+    return np.asarray(compass.moves([line.varied, *line.held])[0], np.float32)
+
+
+def _series(
+    state: Path, number: str, name: str
+) -> tuple[list[tuple[dict[str, Any], bytes]], dict[str, np.ndarray]]:
+    """Return a person's pictures with what is read of them, and the style vectors they are made of."""
+    with np.load(state / "face_only.npz") as kept:
+        at = int(np.flatnonzero(kept["names"] == int(number))[0])
+        table = {
+            key: kept[key][at]
+            for key in kept.files
+            if key.endswith((" readings", " ages", " female", " styles"))
+        }
+    rows = []
+    with tarfile.open(state / "face_only.tar") as tar:
+        for entry in tar:
+            person, title, file = entry.name.split("/")
+            if person == number:
+                stored = tar.extractfile(entry).read()  # type: ignore[union-attr]
+                rows.append((_row(entry.name, title, file, name, table), _smaller(stored)))
+    return rows, _vectors(table)
+
+
+def _row(path: str, title: str, file: str, name: str, table: dict[str, np.ndarray]) -> dict[str, Any]:
+    told = {**_picture(path, title, "face only"), "file": f"{name}/{title}/{file}", "person": name}
+    steps = len(table[f"{title} ages"])
+    place = round((float(file.removesuffix(".webp")) + 2) / 4 * (steps - 1))
+    read = table[f"{title} readings"][place]
+    told["readings"] = {one: round(float(read[COLUMNS.index(one)]), 2) for one in READ}
+    told["judged"] = {
+        "age": round(float(table[f"{title} ages"][place]), 1),
+        "female": round(float(table[f"{title} female"][place]), 3),
+    }
+    return told
+
+
+def _vectors(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return centres and ends in half precision: every step lies on the straight way between."""
+    found = {}
+    for key, values in table.items():
+        if key.endswith(" styles"):
+            title = key.removesuffix(" styles")
+            found[title] = values[[0, len(values) // 2, -1]].astype(np.float16)
+    return found
+
+
+def _smaller(stored: bytes) -> bytes:
+    kept = io.BytesIO()
+    Image.open(io.BytesIO(stored)).convert("RGB").save(kept, "WEBP", quality=QUALITY, method=6)
+    return kept.getvalue()
+
+
+def main() -> None:
+    """Read what was asked for, and write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("chosen", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("states", nargs="+", help="SEED=FOLDER")
+    asked = parser.parse_args()
+    states = {seed: Path(folder) for seed, folder in (one.split("=", 1) for one in asked.states)}
+    chosen = json.loads(asked.chosen.read_text(encoding="utf-8"))
+    print(f"{ship(chosen, asked.out, states) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
