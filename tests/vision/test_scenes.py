@@ -15,8 +15,8 @@ from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.folder import read_folder
 from portrayal.vision.faces.manifest import MANIFEST
-from portrayal.vision.generator.studio import PARSED, SIDE
-from portrayal.vision.scene import SHOULDERS, Scene, Seen, compose_scene, fits, light_of
+from portrayal.vision.generator.studio import PARSED, SHOULDERS, SIDE
+from portrayal.vision.scene import Scene, Seen, compose_scene, fits, light_of
 
 FACE = (slice(80, 180), slice(80, 180))
 random = np.random.default_rng(4)

