@@ -1,24 +1,33 @@
 """The captions audit on 100,000 captions: seconds, processor time and memory of parsing and measuring.
 
-    python benchmarks/captions.py
+    python benchmarks/captions.py [--captions 100000] [--json FILE]
 
 Its peers (scene graphs, WordNet, logistic regressions) are in `python -m benchmarks`.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
+import sys
 import time
 from pathlib import Path
 
 import polars as pl
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.saved import write_found
 
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "scene_graphs.jsonl"
 CAPTIONS = 100_000
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "captions" / "coco_systems"
 
 
-def parsing(count: int = CAPTIONS) -> None:
+PROCESSES = 2
+
+
+def parsing(count: int = CAPTIONS) -> dict[str, dict[str, float]]:
     """Parse and measure captions that are all distinct, captions of which half repeat, and real ones where they are there."""
     sources = {
         "distinct": made_captions(count, count),
@@ -26,11 +35,23 @@ def parsing(count: int = CAPTIONS) -> None:
     }
     if SHARED.exists() and count == CAPTIONS:
         sources["of COCO"] = real_captions()
+    found = {}
     for name, tables in sources.items():
-        print(f"{count:,} captions, {name}: {_parsed_and_measured(*tables, count)}", flush=True)
+        found[name] = _parsed_and_measured(*tables)
+        print(f"{count:,} captions, {name}: {_said(found[name], count)}", flush=True)
+    return found
 
 
-def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.DataFrame, count: int) -> str:
+def _said(found: dict[str, float], count: int) -> str:
+    total = found["seconds"]
+    return (
+        f"parsed in {found['parsing_seconds']:.0f} s, parsed and measured in {total:.0f} s ({total * 100_000 / count:.0f} s per"
+        f" 100,000; {found['rows']:,} rows); processor time of all processes {found['processor']:.0f} s; peak memory so far,"
+        f" parent and largest child, {found['memory_gb']:.2f} GB"
+    )
+
+
+def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.DataFrame) -> dict[str, float]:
     from portrayal.audits.captions.measure import parsing_bar
     from portrayal.audits.captions.measures.audit import measure_system
     from portrayal.audits.captions.measures.mentions import read_captions
@@ -42,19 +63,20 @@ def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.D
     start, busy = time.perf_counter(), _processor()
     for captions, stage in ((human, HUMAN_CAPTIONS), (system, SYSTEM_CAPTIONS)):
         with parsing_bar(stage) as bar:
-            stages = stages.with_system(*read_captions(captions, stage, images, processes=2, progress=bar))
-    parsed = time.perf_counter() - start
+            stages = stages.with_system(
+                *read_captions(captions, stage, images, processes=PROCESSES, progress=bar)
+            )
+    parsed, parsing_busy = time.perf_counter() - start, _processor() - busy
     found = measure_system(stages, "benchmark", Options(permutations=199, bootstraps=50))
     total = time.perf_counter() - start
     memory = (
         sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         / 1e6
     )
-    return (
-        f"parsed in {parsed:.0f} s, parsed and measured in {total:.0f} s ({total * 100_000 / count:.0f} s per 100,000; "
-        f"{len(found.rows):,} rows); processor time of all processes {_processor() - busy:.0f} s; peak memory so far, "
-        f"parent and largest child, {memory:.2f} GB"
-    )
+    return {
+        "parsing_seconds": parsed, "parsing_processor": parsing_busy, "seconds": total,
+        "processor": _processor() - busy, "rows": len(found.rows), "memory_gb": memory,
+    }  # fmt: skip
 
 
 def _processor() -> float:
@@ -106,5 +128,15 @@ def gold() -> pl.DataFrame:
     return pl.read_ndjson(GOLD)
 
 
+def main() -> None:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--captions", type=int, default=CAPTIONS)
+    parser.add_argument("--json", help="a file for the figures")
+    asked = parser.parse_args()
+    found = parsing(asked.captions)
+    write_found(asked.json, {"captions": asked.captions, "processes": PROCESSES, "sources": found})
+
+
 if __name__ == "__main__":
-    parsing()
+    main()

@@ -1,6 +1,6 @@
 """What the engine costs and how it grows: seconds a shard without work, and captions parsed by one and by two workers.
 
-    python benchmarks/engine.py [--captions 20000] [--shards 2000] [--nodes]
+    python benchmarks/engine.py [--captions 20000] [--shards 2000] [--nodes] [--json FILE]
 
 `--nodes` parses them on a Ray cluster of two nodes on this machine too, and says whether the scene graphs are the local engine's.
 """
@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.saved import write_found
 
 from portrayal.engine import Shard, run, using
 from portrayal.engine.choice import cores
@@ -97,29 +103,38 @@ def two_nodes(texts: list[str]) -> tuple[float, list[Any]]:
         cluster.shutdown()
 
 
+def measured(engine: str, shards: int, texts: list[str]) -> dict[str, Any]:
+    """Measure an engine, print it, and return its figures by number of workers."""
+    began = start(engine, 2)
+    print(f"{engine}: first result after {began:.1f} s")
+    cost = {workers: overhead(engine, workers, shards) for workers in (1, 2)}
+    print(f"{engine}: {cost[1]:.0f} us a shard with 1 worker, {cost[2]:.0f} us with 2")
+    times = {workers: parse(engine, workers, texts)[0] for workers in (1, 2)}
+    each = {workers: 1e6 * seconds / len(texts) for workers, seconds in times.items()}
+    print(
+        f"{engine}: {len(texts):,} captions in {times[1]:.1f} s with 1 worker ({each[1]:.0f} us each), {times[2]:.1f} s with 2"
+        f" ({each[2]:.0f} us): {times[1] / times[2]:.2f} times as fast; load {os.getloadavg()[0]:.1f}"
+    )
+    return {"start_seconds": began, "shard_microseconds": cost, "captions": len(texts), "seconds": times}
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--captions", type=int, default=4000)
     parser.add_argument("--shards", type=int, default=2000)
     parser.add_argument("--nodes", action="store_true")
+    parser.add_argument("--json", help="a file for the figures")
     asked = parser.parse_args()
     print(f"{cores()} processors, load {os.getloadavg()[0]:.1f}")
     texts = captions(asked.captions)
+    found = {}
     for engine in ("local", "ray"):
         try:
-            print(f"{engine}: first result after {start(engine, 2):.1f} s")
+            found[engine] = measured(engine, asked.shards, texts)
         except MissingExtra as error:
             print(f"{engine}: {error}")
-            continue
-        cost = {workers: overhead(engine, workers, asked.shards) for workers in (1, 2)}
-        print(f"{engine}: {cost[1]:.0f} us a shard with 1 worker, {cost[2]:.0f} us with 2")
-        times = {workers: parse(engine, workers, texts)[0] for workers in (1, 2)}
-        each = {workers: 1e6 * seconds / len(texts) for workers, seconds in times.items()}
-        print(
-            f"{engine}: {len(texts):,} captions in {times[1]:.1f} s with 1 worker ({each[1]:.0f} us each), {times[2]:.1f} s with 2"
-            f" ({each[2]:.0f} us): {times[1] / times[2]:.2f} times as fast; load {os.getloadavg()[0]:.1f}"
-        )
+    write_found(asked.json, {"engines": found, "shard": SHARD})
     if asked.nodes:
         (here, local), (there, on_nodes) = parse("local", 2, texts), two_nodes(texts)
         same = "identical" if local == on_nodes else "DIFFERENT"

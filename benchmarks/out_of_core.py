@@ -1,6 +1,6 @@
 """Tags and parsed captions larger than memory: rows, seconds and peak memory of each job, in a process of its own.
 
-    python benchmarks/out_of_core.py [tags] [mentions] [10_000_000 100_000_000]
+    python benchmarks/out_of_core.py [tags] [mentions] [10_000_000 100_000_000] [--json FILE]
 
 The data are made up (seed 0) in a temporary folder, which is deleted; 100 million rows take under 3 GB of disk there. Peak
 memory should not grow with the rows: the last line of each job prints the largest over the smallest.
@@ -8,6 +8,7 @@ memory should not grow with the rows: the last line of each job prints the large
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -18,6 +19,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.saved import write_found
 
 SIZES = (10_000_000, 100_000_000)
 SHARD = 2_000_000  # rows in a file
@@ -191,18 +196,29 @@ def child(job: str, folder: str) -> None:
 
 
 def main(given: list[str]) -> None:
-    jobs = [name for name in given if name in JOBS] or list(JOBS)
-    sizes = [int(size) for size in given if size not in JOBS] or list(SIZES)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", metavar="JOB or ROWS")
+    parser.add_argument("--json", help="a file for the figures")
+    asked = parser.parse_args(given)
+    jobs = [name for name in asked.names if name in JOBS] or list(JOBS)
+    sizes = [int(size) for size in asked.names if size not in JOBS] or list(SIZES)
     with tempfile.TemporaryDirectory() as root:
-        for job in jobs:
-            peaks = []
-            for rows in sizes:
-                found = run(job, rows, Path(root))
-                peaks.append(found["peak"])
-                print(f"{job}, {rows:,} rows ({found['disk']:.2f} GB of Parquet): {found['seconds']:.0f} s, processor time "
-                      f"{found['processor']:.0f} s, peak memory {found['peak']:.2f} GB, "
-                      f"{found['results']:,} results", flush=True)  # fmt: skip
-            print(f"{job}: largest peak over smallest {max(peaks) / min(peaks):.2f}", flush=True)
+        found = {job: grown(job, sizes, Path(root)) for job in jobs}
+    write_found(asked.json, {"jobs": found})
+
+
+def grown(job: str, sizes: list[int], root: Path) -> list[dict[str, float]]:
+    """Run a job at each size, and print each and how its memory grew."""
+    every = []
+    for rows in sizes:
+        found = run(job, rows, root)
+        every.append({"rows": rows, **found})
+        print(f"{job}, {rows:,} rows ({found['disk']:.2f} GB of Parquet): {found['seconds']:.0f} s, processor time "
+              f"{found['processor']:.0f} s, peak memory {found['peak']:.2f} GB, "
+              f"{found['results']:,} results", flush=True)  # fmt: skip
+    peaks = [found["peak"] for found in every]
+    print(f"{job}: largest peak over smallest {max(peaks) / min(peaks):.2f}", flush=True)
+    return every
 
 
 if __name__ == "__main__":

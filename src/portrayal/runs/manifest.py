@@ -20,7 +20,17 @@ from portrayal.runs.changed import noted_source
 from portrayal.runs.run import Run
 from portrayal.runs.study import Study
 
-PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "transformers", "spacy", "pillow")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "polars",
+    "onnxruntime",
+    "torch",
+    "torchvision",
+    "transformers",
+    "spacy",
+    "pillow",
+)
 
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:

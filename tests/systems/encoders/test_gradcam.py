@@ -220,7 +220,7 @@ def sobem_of(folder: Path, pictures: int) -> None:
 def test_any_number_of_pictures_at_any_concurrency(tmp_path, pictures, concurrency) -> None:
     """Batches of 8 are asked in threads: each picture's map must be the one it has alone."""
     from portrayal.systems.encoders.clip.gradcam import gradcam
-    from portrayal.systems.encoders.clip_encoder import ClipTowers
+    from portrayal.systems.encoders.clip_towers import ClipTowers
 
     small_clip.save(tmp_path / "model")
     sobem_of(tmp_path, pictures)

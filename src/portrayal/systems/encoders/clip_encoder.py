@@ -13,18 +13,15 @@ OpenCLIP folder with other towers (ConvNeXt, CoCa, ...) through OpenCLIP itself 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from portrayal.errors import MissingExtra
-from portrayal.systems.encoders.clip.tokens import Tokens, folder_tokens
-from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.clip_towers import ClipTowers
+from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_json
@@ -38,6 +35,9 @@ class ClipSettings(ModelSettings):
     batch: int = Field(default=64, ge=1)
     cache: str | None = None  # a file; embeddings are then kept between runs
     decoders: int = Field(default=0, ge=0)  # processes that decode pictures; worth it for thousands of JPEGs
+    decode: Literal["exact", "fast"] = (
+        "exact"  # fast: JPEGs on the GPU, where torchvision can; see docs/encoders.md
+    )
 
 
 @dataclass
@@ -63,52 +63,6 @@ class ClipEncoder(TowerEncoder):
 
             return OpenClipPair(self.path, self.own.device, self.own.precision)
         return ClipTowers.open(self.path, self.own.architecture, self.own.device, self.own.precision)
-
-
-class ClipTowers(Towers):
-    """Network, tokens and preparation on a device."""
-
-    def __init__(
-        self, network: Any, tokens: Tokens, preparation: Preparation, device: str, precision: str
-    ) -> None:
-        import torch
-
-        self.device = choose_device(device)
-        self.dtype = getattr(torch, precision)
-        self.network = network.to(self.device, self.dtype).eval()
-        self.tokens, self.preparation = tokens, preparation
-
-    @classmethod
-    def open(
-        cls, path: Path, architecture: str | None = None, device: str = "cpu", precision: str = "float32"
-    ) -> ClipTowers:
-        """Open a checkpoint with the tokens and preparation that belong to it."""
-        from portrayal.systems.encoders.clip.checkpoint import load_clip
-
-        network = load_clip(path, architecture)
-        folder = path if path.is_dir() else path.parent
-        tokens = folder_tokens(folder, network.size.context)
-        preparation = folder_preparation(folder, network.size.image_size)
-        return cls(network, tokens, preparation, device, precision)
-
-    def texts(self, texts: Sequence[str]) -> np.ndarray:
-        """Encode texts."""
-        import torch
-
-        ids, ends = (torch.from_numpy(array).to(self.device) for array in self.tokens.encode(texts))
-        with torch.inference_mode():
-            return self.network.encode_text(ids, ends).float().cpu().numpy()
-
-    def pictures(self, pixels: np.ndarray) -> np.ndarray:
-        """Encode pictures; 8-bit pixels travel to the device and are normalised there."""
-        import torch
-
-        from portrayal.systems.encoders.clip.network import normalised
-
-        cuts = torch.from_numpy(pixels).to(self.device)
-        with torch.inference_mode():
-            ready = normalised(cuts, self.preparation.mean, self.preparation.deviation, self.dtype)
-            return self.network.encode_image(ready).float().cpu().numpy()
 
 
 def has_other_towers(path: Path) -> bool:
@@ -138,6 +92,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipEncoder:
         model_hash=f"{model}:{own.architecture or ''}:{own.precision}",
         cache=folder / own.cache if own.cache else None,
         decoders=own.decoders,
+        decode=own.decode,
         own=own,
         path=path,
     )

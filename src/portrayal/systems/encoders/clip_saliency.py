@@ -22,7 +22,7 @@ from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
-from portrayal.systems.encoders.clip_encoder import ClipTowers
+from portrayal.systems.encoders.clip_towers import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.pictures import read_picture
 from portrayal.systems.settings import SystemSettings

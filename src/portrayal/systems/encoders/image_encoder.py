@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from portrayal.systems.encoders.models import ModelSettings, choose_device, find_model, fingerprint
+from portrayal.systems.encoders.devices import choose_device
+from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers

@@ -1,4 +1,4 @@
-"""Models on disk: where one lies, what tells it from another, and what it runs on."""
+"""Models on disk: where one lies and what tells it from another."""
 
 from __future__ import annotations
 
@@ -19,13 +19,6 @@ class ModelSettings(Settings):
     path: str
     device: str = "auto"
     download: bool = False
-
-
-def choose_device(device: str) -> str:
-    """Return the device asked for; 'auto' takes a GPU where there is one."""
-    import torch
-
-    return ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
 
 
 def find_model(named: str, folder: Path, download: bool) -> Path:

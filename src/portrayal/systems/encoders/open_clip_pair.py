@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.encoders.models import choose_device
+from portrayal.systems.encoders.device_cuts import on_device
+from portrayal.systems.encoders.devices import choose_device
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
 
 class OpenClipPair(Towers):
     """A model that open_clip builds from its folder, with its own tokenizer."""
+
+    takes_tensors = True
 
     def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
         import torch
@@ -39,11 +42,11 @@ class OpenClipPair(Towers):
         with torch.inference_mode():
             return _array(self.model.encode_text(self.tokenizer(list(texts)).to(self.device)))
 
-    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+    def pictures(self, pixels: Any) -> np.ndarray:
         """Encode pictures."""
         import torch
 
-        ready = torch.from_numpy(self.preparation.normal(pixels)).to(self.device, self.dtype)
+        ready = on_device(pixels, self.preparation, self.device, self.dtype)
         with torch.inference_mode():
             return _array(self.model.encode_image(ready))
 

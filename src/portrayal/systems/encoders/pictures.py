@@ -11,7 +11,6 @@ import numpy as np
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed
 from portrayal.systems.pictures import read_picture
-from portrayal.tables import read_json
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_DEVIATION = (0.26862954, 0.26130258, 0.27577711)
@@ -45,10 +44,14 @@ class Preparation:
     def pixels(self, picture: Any) -> np.ndarray:
         """Return the cut-out as 8-bit pixels, side x side x 3."""
         picture = picture.convert("RGB")
-        target = (self.side, self.side) if self.square else _scaled(picture.size, self.shortest or self.side)
+        target = self.target(picture.size)
         if picture.size != target:
             picture = picture.resize(target, RESAMPLING[self.resample], reducing_gap=None)
         return _centre(np.asarray(picture), self.side, self.crop)
+
+    def target(self, size: tuple[int, int]) -> tuple[int, int]:
+        """Return width and height that a picture of this width and height is resized to."""
+        return (self.side, self.side) if self.square else _scaled(size, self.shortest or self.side)
 
 
 def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
@@ -61,6 +64,8 @@ def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
 
 def folder_preparation(folder: Path, side: int) -> Preparation:
     """Read how a folder prepares pictures (transformers, OpenCLIP); CLIP's own preparation where it does not say."""
+    from portrayal.tables import read_json
+
     if (folder / "open_clip_config.json").is_file():
         return _open_clip_preparation(folder / "open_clip_config.json", side)
     path = folder / "preprocessor_config.json"
@@ -88,6 +93,8 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
 
 
 def _open_clip_preparation(path: Path, side: int) -> Preparation:
+    from portrayal.tables import read_json
+
     given = read_json(path, "a config").get("preprocess_cfg", {})
     mode, resample = given.get("resize_mode", "shortest"), given.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or resample not in RESAMPLING:
@@ -106,17 +113,21 @@ def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
     return int(shortest * width / height), shortest
 
 
+def window(length: int, side: int, crop: str) -> tuple[int, int]:
+    """Return how many black lines come before one side of a picture, and where its cut then begins."""
+    theirs = crop == "transformers"
+    # Of an odd number of black lines torchvision puts the one more below and right, transformers above and left.
+    before = (max(side - length, 0) + theirs) // 2
+    half = (max(length, side) - side) / 2
+    return before, int(half) if theirs else round(half)
+
+
 def _centre(pixels: np.ndarray, side: int, crop: str) -> np.ndarray:
     """Cut the centre out; where the picture is smaller than the cut, it is filled up with black."""
-    theirs = crop == "transformers"
-    height, width = pixels.shape[:2]
-    if min(height, width) < side:
-        # Of an odd number of black lines torchvision puts the one more below and right, transformers above and left.
-        lines = [max(side - length, 0) for length in (height, width)]
-        before = [(length + theirs) // 2 for length in lines]
-        around = [(first, length - first) for first, length in zip(before, lines, strict=True)]
+    lengths = pixels.shape[:2]
+    (above, top), (beside, left) = (window(length, side, crop) for length in lengths)
+    if min(lengths) < side:
+        lines = [max(side - length, 0) for length in lengths]
+        around = [(first, many - first) for first, many in zip((above, beside), lines, strict=True)]
         pixels = np.pad(pixels, (*around, (0, 0)))
-        height, width = pixels.shape[:2]
-    halves = [(length - side) / 2 for length in (height, width)]
-    top, left = (int(half) if theirs else round(half) for half in halves)
     return pixels[top : top + side, left : left + side]

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.systems.encoders.models import choose_device
+from portrayal.systems.encoders.device_cuts import on_device
+from portrayal.systems.encoders.devices import choose_device
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
 
 class TransformersPair(Towers):
     """A model with get_text_features and get_image_features."""
+
+    takes_tensors = True
 
     def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
         transformers, torch = import_both()
@@ -42,11 +45,11 @@ class TransformersPair(Towers):
         with torch.inference_mode():
             return as_array(self.model.get_text_features(**given))
 
-    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+    def pictures(self, pixels: Any) -> np.ndarray:
         """Encode pictures."""
         import torch
 
-        ready = torch.from_numpy(self.preparation.normal(pixels)).to(self.device, self.dtype)
+        ready = on_device(pixels, self.preparation, self.device, self.dtype)
         with torch.inference_mode():
             return as_array(self.model.get_image_features(pixel_values=ready))
 
