@@ -1,12 +1,10 @@
 """Measures on folders of Parquet files: the same rows as in memory, counts equal and floats within 1e-12."""
 
-import sys
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from benchmarks import out_of_core
 from portrayal import PortrayalError, mention_shares, tag_shares
 from portrayal.audits.captions.measures.audit import measure_system
 from portrayal.audits.captions.measures.options import Options
@@ -18,9 +16,6 @@ from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.batches import whole_units
 from portrayal.text.typology import load_context_tags, load_contexts, load_typology
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-import out_of_core
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
 ESTIMATES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]

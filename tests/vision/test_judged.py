@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.audits.counterfactuals.drawn_series import draw_folder
 
+from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import PortrayalError, check_faces
 from portrayal.cli.main import main
 from portrayal.vision.faces import judged
