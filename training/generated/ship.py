@@ -17,10 +17,8 @@ import numpy as np
 from PIL import Image
 
 from portrayal.vision.faces.manifest import MANIFEST
-from portrayal.vision.generator.directions import read_compass
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS
-from portrayal.vision.generator.steering import lines
-from training.generated.to_folder import COMMON, _people, _picture
+from training.generated.to_folder import COMMON, people_of, picture_of
 
 QUALITY = 78
 READ = (BOTH, *CONTRASTS, "years", "wild age")
@@ -36,7 +34,7 @@ def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path], checks: lis
     for place, (seed, number) in enumerate(chosen["kept"], 1):
         name, state = f"p{place:02}", states[str(seed)]
         people[name] = {
-            **_people(state, {str(number)})[str(number)],
+            **people_of(state, {str(number)})[str(number)],
             "seed": seed,
             "number": number,
             "band": chosen["bands"][place - 1],
@@ -47,11 +45,9 @@ def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path], checks: lis
             (out / row["file"]).write_bytes(stored)
             pictures.append(row)
         centre = next(row["file"] for row, _ in rows if row["attribute"] == "gender" and row["value"] == 0)
-        pictures.append({**_picture(centre, "placebo", "face only"), "file": centre, "person": name})
+        pictures.append({**picture_of(centre, "placebo", "face only"), "file": centre, "person": name})
         vectors |= {f"{name} {key}": values for key, values in styles.items()}
-    compass = read_compass(next(iter(states.values())) / "compass.npz")
-    ways = {f"way {line.varied}": _way(compass, line) for line in lines()}
-    np.savez_compressed(out / STYLES, allow_pickle=False, **ways, **vectors)
+    np.savez_compressed(out / STYLES, allow_pickle=False, **vectors)
     told = {
         **COMMON,
         "thrown out": chosen["thrown out"],
@@ -61,10 +57,6 @@ def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path], checks: lis
     }
     (out / MANIFEST).write_text(json.dumps(told, indent=0), encoding="utf-8")
     return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-
-
-def _way(compass: Any, line: Any) -> np.ndarray:
-    return np.asarray(compass.moves([line.varied, *line.held])[0], np.float32)
 
 
 def _series(
@@ -89,7 +81,7 @@ def _series(
 
 
 def _row(path: str, title: str, file: str, name: str, table: dict[str, np.ndarray]) -> dict[str, Any]:
-    told = {**_picture(path, title, "face only"), "file": f"{name}/{title}/{file}", "person": name}
+    told = {**picture_of(path, title, "face only"), "file": f"{name}/{title}/{file}", "person": name}
     steps = len(table[f"{title} ages"])
     place = round((float(file.removesuffix(".webp")) + 2) / 4 * (steps - 1))
     read = table[f"{title} readings"][place]

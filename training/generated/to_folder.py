@@ -31,17 +31,18 @@ def to_folder(state: Path, out: Path, kind: str, wanted: set[str] | None = None)
             path = out / entry.name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(tar.extractfile(entry).read())  # type: ignore[union-attr]
-            pictures.append(_picture(entry.name, title, kind))
+            pictures.append(picture_of(entry.name, title, kind))
             if title == "gender" and float(PurePosixPath(name).stem) == 0:
                 centres[person] = entry.name
     placebos = {one["person"] for one in pictures if one["attribute"] == "placebo"}
-    pictures += [_picture(centres[person], "placebo", kind) for person in sorted(placebos & set(centres))]
-    told = {**COMMON, "people": _people(state, {one["person"] for one in pictures}), "pictures": pictures}
+    pictures += [picture_of(centres[person], "placebo", kind) for person in sorted(placebos & set(centres))]
+    told = {**COMMON, "people": people_of(state, {one["person"] for one in pictures}), "pictures": pictures}
     (out / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
     return len(pictures)
 
 
-def _picture(file: str, title: str, kind: str) -> dict[str, Any]:
+def picture_of(file: str, title: str, kind: str) -> dict[str, Any]:
+    """Return what a manifest says of one picture."""
     person, _, name = file.split("/")
     attribute, *poles = title.split("-")
     value = float(PurePosixPath(name).stem)
@@ -51,7 +52,7 @@ def _picture(file: str, title: str, kind: str) -> dict[str, Any]:
             "kind": kind}  # fmt: skip
 
 
-def _people(state: Path, names: set[str]) -> dict[str, Any]:
+def people_of(state: Path, names: set[str]) -> dict[str, Any]:
     """Say of everybody what was read of them where they were found."""
     with np.load(state / "people.npz") as kept:
         numbers, readings, ages = kept["number"], kept["readings"], kept["age"]

