@@ -78,6 +78,14 @@ class LookedUp(NamedTuple):
     ids: Ids  # -1 where a word was new when it was looked up
     borders: NDArray[np.int64]
 
+    def spelled(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the words at these places."""
+        raw, spans = (
+            self.data.tobytes(),
+            zip(self.starts[places].tolist(), self.ends[places].tolist(), strict=True),
+        )
+        return [raw[start:end].decode() for start, end in spans]
+
 
 class Tokeniser:
     """Turns batches of texts into word ids, growing one vocabulary; stop words are left out.
@@ -110,27 +118,12 @@ class Tokeniser:
 
     def number(self, found: LookedUp) -> tuple[Ids, NDArray[np.int64]]:
         """Do what `encode` does with words that were looked up beforehand; one thread at a time, in the order of the texts."""
-        self._add_new(found)
+        self.vocabulary.complete(found.ids, found.hashes, found.spelled)
         # Stop words were seen first, so theirs are the lowest ids.
         kept = found.ids >= len(self._stopped)
         if kept.all():
             return found.ids, found.borders
         return found.ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
-
-    def _add_new(self, found: LookedUp) -> None:
-        """Fill in the ids of words that were not known, adding those never seen before in the order of the text."""
-        missing = np.flatnonzero(found.ids < 0)
-        if not len(missing):
-            return
-        found.ids[missing] = self.vocabulary.find(found.hashes[missing])  # others may have been added since
-        new = missing[found.ids[missing] < 0]
-        distinct, first = np.unique(found.hashes[new], return_index=True)
-        order = np.argsort(first)
-        places = new[first[order]]
-        spans = zip(found.starts[places].tolist(), found.ends[places].tolist(), strict=True)
-        raw = found.data.tobytes()
-        self.vocabulary.add(distinct[order], [raw[start:end].decode() for start, end in spans])
-        found.ids[new] = self.vocabulary.find(found.hashes[new])
 
 
 def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

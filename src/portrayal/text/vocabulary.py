@@ -9,6 +9,8 @@ million for ten million words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self._table = _empty(1 << 16)
+        self._table = _empty(1 << 17)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -70,6 +72,18 @@ class Vocabulary:
             ids[left] = met = slots[places[left]]
             left = left[(met >= 0) & (keys.take(met, mode="clip") != hashes[left])]
         return ids
+
+    def complete(self, ids: Ids, hashes: Hashes, spelled: Callable[[NDArray[np.int64]], list[str]]) -> None:
+        """Fill in the ids that are -1, adding words never seen before in their order; `spelled` gives those at some places."""
+        missing = np.flatnonzero(ids < 0)
+        if not len(missing):
+            return
+        ids[missing] = self.find(hashes[missing])  # others may have been added since
+        new = missing[ids[missing] < 0]
+        distinct, first = np.unique(hashes[new], return_index=True)
+        order = np.argsort(first)
+        self.add(distinct[order], spelled(new[first[order]]))
+        ids[new] = self.find(hashes[new])
 
     def add(self, hashes: Hashes, words: list[str]) -> None:
         """Give new, distinct hashes the next ids."""
