@@ -155,5 +155,9 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     smallest=9_000,
-    why="Polars and duckdb join and group in compiled code on all cores; ours takes a third of its time for hashing every tag once.",
+    why=(
+        "Both must read 2 GB of strings: ours compares every picture's name and system with the row before (a quarter of its"
+        " processor time), hashes every tag and looks its number up (two fifths), and counts (a seventh). Polars hashes tags and pictures"
+        " too, in compiled code on all cores, so what is left to save is its join and its group by: about three in five of its time."
+    ),
 )
