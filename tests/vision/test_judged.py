@@ -60,6 +60,28 @@ def test_seven_steps_are_judged_at_a_third_past_one_and_identity_among_everybody
     assert one["passed"] is True and "4 people" in one["note"]
 
 
+def test_identity_is_asked_for_among_others_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three further people one has p0's centre: p0 is told from nobody then, and the share falls to 1 of 2."""
+    monkeypatch.setattr(judged, "look", looked)
+    draw_folder(tmp_path / "own", people=2, pairs=[("White", "Black")])
+    draw_folder(tmp_path / "others", people=3, pairs=[("White", "Black")])
+    twin = lambda paths: looked(paths) + (1e-3 if "others" in str(paths[0]) else 0)  # noqa: E731
+    rows = {}
+    for name, others in (("alone", None), ("beside", tmp_path / "others")):
+        if others is not None:
+            monkeypatch.setattr(judged, "look", twin)
+        found = [json.loads(line) for line in check_faces(tmp_path / "own", True, others=others).splitlines()]
+        rows[name] = next(
+            row for row in found if row["check"] == "identity stays at 2.00 either side" and row["poles"]
+        )
+    assert (rows["alone"]["value"], rows["alone"]["n"]) == (1.0, 2) and "among 2 people" in rows["alone"][
+        "note"
+    ]
+    assert "among 5 people" in rows["beside"]["note"] and rows["beside"]["n"] == 2
+    # The others' p0 and p1 lie 0.001 from ours: which is nearer is a matter of the way moved, so some are lost.
+    assert rows["beside"]["value"] < 1
+
+
 def test_a_centre_without_a_face_leaves_a_person_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judged, "look", lambda paths: None if "p0" in str(paths[0]) else looked(paths))
     draw_folder(tmp_path, people=3, pairs=[])

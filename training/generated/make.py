@@ -30,6 +30,7 @@ from portrayal.vision.generator.steering import (
     placebo,
     shown,
 )
+from training.generated.calibrate import calibrated
 from training.generated.readers import (
     OUTPUTS,
     ResidualReader,
@@ -70,13 +71,13 @@ def main() -> None:
     parser.add_argument("fairface", type=Path)
     parser.add_argument("state", type=Path)
     for name, number in (("styles", 24000), ("pool", 4000), ("seed", PEOPLE_SEED), ("each", 8), ("epochs", 40),
-                         ("pretraining", 24), ("readers", 6), ("width", 32)):  # fmt: skip
+                         ("pretraining", 24), ("readers", 6), ("width", 32), ("finders", 4000)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
     job = Job(parser.parse_args())
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
-    compass = find(job)
+    compass = straightened(job, find(job))
     make(job, compass)
     (job.state / "figures.json").write_text(json.dumps(job.figures, indent=1), encoding="utf-8")
 
@@ -109,6 +110,17 @@ def find(job: Job) -> Compass:
         "explained of the recogniser's embedding": round(shared, 3),
     }
     job.say(f"R2 {_named(compass.explained)}, of the recogniser's embedding {shared:.3f}")
+    compass.save(job.state / "compass.npz")
+    return compass
+
+
+def straightened(job: Job, compass: Compass) -> Compass:
+    """Correct the ways of race by people of the seed that finds; people who are judged come from other seeds."""
+    if compass.ways:
+        return compass
+    pool = job.asked.finders
+    _, styles, _, _ = chosen_people(job, compass, FINDING_SEED, pool, max(1, pool // 500))
+    compass = calibrated(job.studio, compass, styles, job.say)
     compass.save(job.state / "compass.npz")
     return compass
 
@@ -161,24 +173,30 @@ def make(job: Job, compass: Compass) -> None:
 
 def gather(job: Job, compass: Compass) -> None:
     """Choose the people, and keep who they are."""
+    chosen, styles, readings, age_read = chosen_people(
+        job, compass, job.asked.seed, job.asked.pool, job.asked.each
+    )
+    np.savez(job.state / "people.npz", number=chosen, styles=styles.astype(np.float32), readings=readings[chosen],
+             age=age_read[chosen], under=np.array([(age_read < YOUNGEST).sum(), len(age_read)]))  # fmt: skip
+
+
+def chosen_people(
+    job: Job, compass: Compass, seed: int, pool: int, each: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Draw styles from a seed, look at a pool of the likeliest, and choose so many of every cell; all readings come with them."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
-    drawn, _ = job.studio.styles(DRAWN * job.asked.pool, job.asked.seed, TRUNCATION, mean)
-    styles = drawn[
-        torch.as_tensor(
-            likely(drawn.cpu().numpy() @ compass.slopes, job.asked.pool, job.asked.groups), device=job.device
-        )
-    ]
+    drawn, _ = job.studio.styles(DRAWN * pool, seed, TRUNCATION, mean)
+    looked = likely(drawn.cpu().numpy() @ compass.slopes, pool, job.asked.groups)
+    styles = drawn[torch.as_tensor(looked, device=job.device)]
     pictures = torch.cat([job.studio.render(part.cpu().numpy()) for part in styles.split(960)])
     age_read = job.studio.years(pictures)
     readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
     plain = np.concatenate([job.studio.plain(part) for part in pictures.split(960)])
-    chosen = choose(readings, age_read, job.asked.each, plain, job.asked.groups)
+    chosen = choose(readings, age_read, each, plain, job.asked.groups)
     job.say(
         f"{int((age_read < YOUNGEST).sum())} of {len(styles)} read as under {YOUNGEST}; chose {len(chosen)}"
     )
-    people = styles.double().cpu().numpy()[chosen]
-    np.savez(job.state / "people.npz", number=chosen, styles=people.astype(np.float32), readings=readings[chosen],
-             age=age_read[chosen], under=np.array([(age_read < YOUNGEST).sum(), len(styles)]))  # fmt: skip
+    return chosen, styles.double().cpu().numpy()[chosen], readings, age_read
 
 
 def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tars: tuple[Any, Any]) -> None:

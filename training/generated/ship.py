@@ -1,7 +1,8 @@
-"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT SEED=STATE ... [--checks FILE]`.
+"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [--checks FILE]`.
 
-CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed of its state and its
-number there. Pictures are encoded once more, smaller; style vectors go into styles.npz, as a series is a straight way from its centre.
+CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed it was drawn from and
+its number there (`gathered.py` made one file of people of several seeds). Pictures are encoded once more, smaller; style vectors go into
+styles.npz, as a series is a straight way from its centre.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from PIL import Image
 
 from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS
+from training.generated.gathered import name_of
 from training.generated.to_folder import COMMON, people_of, picture_of
 
 QUALITY = 78
@@ -25,21 +27,21 @@ READ = (BOTH, *CONTRASTS, "years", "wild age")
 STYLES = "styles.npz"
 
 
-def ship(chosen: dict[str, Any], out: Path, states: dict[str, Path], checks: list[dict[str, Any]]) -> int:
+def ship(chosen: dict[str, Any], out: Path, state: Path, checks: list[dict[str, Any]]) -> int:
     """Write pictures, manifest and style vectors; returns how many bytes they take."""
     out.mkdir(parents=True, exist_ok=True)
     pictures: list[dict[str, Any]] = []
     people: dict[str, Any] = {}
     vectors: dict[str, np.ndarray] = {}
     for place, (seed, number) in enumerate(chosen["kept"], 1):
-        name, state = f"p{place:02}", states[str(seed)]
+        name, known = f"p{place:02}", str(name_of(seed, number))
         people[name] = {
-            **people_of(state, {str(number)})[str(number)],
+            **people_of(state, {known})[known],
             "seed": seed,
             "number": number,
             "band": chosen["bands"][place - 1],
         }
-        rows, styles = _series(state, str(number), name)
+        rows, styles = _series(state, known, name)
         for row, stored in rows:
             (out / row["file"]).parent.mkdir(parents=True, exist_ok=True)
             (out / row["file"]).write_bytes(stored)
@@ -114,15 +116,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("chosen", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("states", nargs="+", help="SEED=FOLDER")
+    parser.add_argument("state", type=Path)
     parser.add_argument("--checks", type=Path, help="what `portrayal faces check OUT --json` printed")
     asked = parser.parse_args()
-    states = {seed: Path(folder) for seed, folder in (one.split("=", 1) for one in asked.states)}
     chosen = json.loads(asked.chosen.read_text(encoding="utf-8"))
     checks = (
         [json.loads(line) for line in asked.checks.read_text("utf-8").splitlines()] if asked.checks else []
     )
-    print(f"{ship(chosen, asked.out, states, checks) / 1e6:.2f} MB")
+    print(f"{ship(chosen, asked.out, asked.state, checks) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def moved(
 
     Corrected face by face ways are longer, cost identity and move age; what a step shows is read off it afterwards.
     """
-    way = compass.moves([line.varied, *line.held])[0]
+    way = compass.way(line.varied, line.held)
     off = value - start[:, columns([line.varied])[0]]
     return styles + compass.shortened(off[:, None] * way, FARTHEST)
 

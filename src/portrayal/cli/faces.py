@@ -52,9 +52,13 @@ def check(
     people: Annotated[
         int | None, typer.Option(min=2, help="Look at so many people only, the first of each series.")
     ] = None,
+    others: Annotated[
+        str | None,
+        typer.Option(help="A folder of further people, among whose centres a face must be told too."),
+    ] = None,
 ) -> None:
     """Let independent judges look at series: what is needed, what was found, passed or missed."""
-    answer(portrayal.check_faces(folder, as_json, people))
+    answer(portrayal.check_faces(folder, as_json, people, others))
 
 
 @faces_app.command()

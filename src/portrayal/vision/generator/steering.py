@@ -151,7 +151,7 @@ def between(
 
 def _way(compass: Compass, line: Line) -> np.ndarray:
     """Return the move that takes a cue to its reach, by the linear readings."""
-    return compass.moves([line.varied, *line.held])[0] * REACH[line.varied]
+    return compass.way(line.varied, line.held) * REACH[line.varied]
 
 
 def _places(styles: np.ndarray, compass: Compass, line: Line, effort: Effort) -> list[np.ndarray]:
