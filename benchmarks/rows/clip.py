@@ -100,6 +100,6 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     growth=(1, 4, 16),
-    why="Nine tenths of ours are the products of matrices that both run on the same library, torch. Left out is what the"
+    why="Over four fifths of ours are the products of matrices that both run on the same library, torch. Left out is what the"
     " last layer computes of tokens nobody reads (7%); passes over memory are fewer (GELU, patches).",
 )
