@@ -98,5 +98,4 @@ BENCHMARK = Benchmark(
     limit=limit,
     growth=(125, 500, 2000),
     smallest=3,
-    why="Half is turning the table into lists of names, which judgments by name need.",
 )

@@ -35,7 +35,7 @@ NEEDS = (
 
 
 # These take longest and start first, so that no core is left with one of them at the end.
-LONGEST = ("search", "captions", "counterfactuals", "contexts")
+LONGEST = ("counterfactuals", "search", "contexts", "captions")
 
 
 class Ran(NamedTuple):
@@ -64,7 +64,7 @@ def run_demo(
     studies
         Study files; by default those that ship with the package, one or more of every audit and experiment.
     processes
-        How many studies are run side by side, each in a process. A script that asks for several needs the usual
+        How many studies are run side by side, and charts drawn, each in a process. A script that asks for several needs the usual
         `if __name__ == "__main__":` around it.
 
     Returns
@@ -89,7 +89,7 @@ def run_demo(
         studies = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
     make_inside(out / "runs")
     ran = run_studies([Path(study) for study in studies], out, quiet, processes)
-    page = flow.report([one.folder for one in ran], out, TITLE)
+    page = flow.report([one.folder for one in ran], out, TITLE, processes)
     found = main_findings(out / "results.json")
     lines = [f"The report is at {page}", "Three main findings:" if found else "Nothing was found."]
     return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(found, start=1))])

@@ -313,7 +313,9 @@ def calibrate(
         return calibration.calibrate(stem, runs, seed, audit_evidence)
 
 
-def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "") -> Path:
+def report(
+    folders: Sequence[Path | str], out: Path | str | None = None, title: str = "", processes: int = 1
+) -> Path:
     """Write one report over one or several measured runs.
 
     Parameters
@@ -324,6 +326,9 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
         The report's folder; by default the run's own. Needed for several runs.
     title
         The report's title; by default the first study's name.
+    processes
+        How many charts are drawn side by side, each in a process, which pays where a report has dozens. A script that asks
+        for several needs the usual `if __name__ == "__main__":` around it.
 
     Returns
     -------
@@ -359,7 +364,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
             if run not in own:
                 held.enter_context(reading(run))
         held.enter_context(locked(target, doing=REPORTING))
-        return report_of(runs, target.folder, title)
+        return report_of(runs, target.folder, title, processes)
 
 
 def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:

@@ -12,9 +12,13 @@ import pytest
 from portrayal import flow
 from portrayal.errors import PortrayalError
 from portrayal.report.files import all_results, strict, write_csv, write_report
+from portrayal.report.section import draw_all
+from portrayal.report.sketch import drawing
 from portrayal.runs.audit import Chart, Measured, ReportTable
 from portrayal.tables import RESULTS, results
 from report.factory import NASTY, STEMS, five_sections, make_section, nasty_section
+
+KINDS = (".html", ".svg", ".png", ".csv")
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +201,23 @@ def test_a_spreadsheet_runs_nothing(tmp_path):
     assert [row["value"] for row in rows][:2] == ["-1.5", "2.0"]
     assert json.loads(rows[0]["several"]) == ["a"]
     assert rows[2]["several"] == ""
+
+
+def test_charts_drawn_in_processes_are_those_drawn_here(tmp_path):
+    sections = five_sections()
+    with drawing(2) as draw:
+        write_report(tmp_path / "two", sections, "Five audits", draw)
+    write_report(tmp_path / "one", sections, "Five audits")
+    found = {
+        path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.suffix in KINDS
+    }
+    assert {path.suffix for path in found} == set(KINDS)
+    for path in found:
+        assert (tmp_path / "two" / path).read_bytes() == (tmp_path / "one" / path).read_bytes(), path
+
+
+def test_a_chart_that_cannot_be_drawn_is_one_line_from_a_process_too():
+    chart = Chart("broken", "t", "words", chart={"mark": "no such mark", "data": {"values": [{"a": 1}]}})
+    section = replace(make_section(with_charts=False), charts=[chart])
+    with drawing(2) as draw, pytest.raises(PortrayalError, match="a chart cannot be drawn"):
+        draw_all([section], draw)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from portrayal.report import charts
-from portrayal.report.drawing import _spec
+from portrayal.report.drawing import spec_of
 from portrayal.report.looks import SCALED, dressed, looks_of
 from portrayal.report.section import report_looks
 from portrayal.report.theme import CARD, DARK, GREYS, PALETTE, SHAPES
@@ -116,7 +116,7 @@ def test_a_system_looks_alike_in_charts_with_others_alone_and_in_another_order()
         charts.lines_with_band(rows, x="value", y="value"),
         charts.scatter_with_fit(rows, x="value", y="low", color="system"),
     ]
-    specs = [dressed(_spec(one), looks) for one in drawn]
+    specs = [dressed(spec_of(one), looks) for one in drawn]
     assert worn(specs, "color") == {name: {look.color} for name, look in looks.items()}
     assert worn(specs, "shape") == {name: {look.shape} for name, look in looks.items()}
     assert "color" in SCALED
@@ -126,7 +126,7 @@ def test_names_that_are_no_systems_keep_their_colours():
     rows = pl.DataFrame(
         {"ruler": ["glove", "A"], "group": ["x", "x"], "value": [0.1, 0.2], "low": 0.0, "high": 0.5}
     )
-    plain = _spec(charts.forest(rows, color="ruler"))
+    plain = spec_of(charts.forest(rows, color="ruler"))
     assert worn(dressed(plain, looks_of([("Z", False)])), "color") == worn(plain, "color")
 
 

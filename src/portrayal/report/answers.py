@@ -80,22 +80,26 @@ class Chosen:
 
 def narrowed(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl.DataFrame:
     """Return the answers that match what was chosen, in their order."""
-    wanted = stimuli.filter(matching(stimuli, chosen)).select("stimulus")
-    found = answers.join(wanted, on="stimulus", how="semi", maintain_order="left")
+    return answers[narrowed_rows(answers, stimuli, chosen)]
+
+
+def narrowed_rows(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl.Series:
+    """Return the numbers of the rows `narrowed` returns: to copy what all of them hold takes longer than to find them."""
+    wanted = stimuli.filter(matching(stimuli, chosen))["stimulus"]
+    conditions = [pl.col("stimulus").is_in(wanted.implode())]
     if chosen.systems:
-        found = found.filter(pl.col("system").is_in(list(chosen.systems)))
+        conditions.append(pl.col("system").is_in(list(chosen.systems)))
     if chosen.status:
-        found = found.filter(pl.col("status") == chosen.status)
+        conditions.append(pl.col("status") == chosen.status)
     if chosen.label:
-        found = found.filter(pl.col("texts").list.contains(chosen.label))
+        conditions.append(pl.col("texts").list.contains(chosen.label))
     if chosen.words:
-        held = (
-            pl.col("texts").list.join(" ").str.to_lowercase().str.contains(chosen.words.lower(), literal=True)
+        words = chosen.words.lower()
+        told = pl.col("texts").list.join(" "), pl.col("stimulus")
+        conditions.append(
+            pl.any_horizontal(one.str.to_lowercase().str.contains(words, literal=True) for one in told)
         )
-        found = found.filter(
-            held | pl.col("stimulus").str.to_lowercase().str.contains(chosen.words.lower(), literal=True)
-        )
-    return found
+    return answers.select(pl.arg_where(pl.all_horizontal(conditions))).to_series()
 
 
 def matching(stimuli: pl.DataFrame, chosen: Chosen) -> pl.Expr:

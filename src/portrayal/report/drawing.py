@@ -24,7 +24,7 @@ _DROPPED = {"script", "foreignObject", "iframe", "handler"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart of one section, drawn. `svg` is empty for a picture that came as PNG."""
+    """A chart of one section, drawn. `svg` is empty for a picture that came as PNG; a chart's PNG may be drawn later."""
 
     chart: Chart
     name: str  # the file's stem under charts/
@@ -53,7 +53,7 @@ def to_svg(
     """
     import vl_convert
 
-    spec = themed(dressed(visible_all(_spec(chart)), looks))
+    spec = themed(dressed(visible_all(spec_of(chart)), looks))
     spec = narrowed(spec) if narrow else spec
     spec = greyed(spec) if grey else spec
     try:
@@ -105,7 +105,8 @@ def tidied(svg: str, label: str) -> str:
     return _write(root)
 
 
-def _spec(chart: Any) -> dict[str, Any]:
+def spec_of(chart: Any) -> dict[str, Any]:
+    """Return the Vega-Lite spec of an altair chart, or of what is a spec already."""
     if isinstance(chart, dict):
         return chart
     import altair

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.report.answers import factors_of, labels_of, narrowed
+from portrayal.report.answers import factors_of, labels_of, narrowed_rows
 from portrayal.report.behind import Behind, behind
 from portrayal.report.section import Section
 from portrayal.report.words import cell, number, plain
@@ -63,14 +63,15 @@ def trace(section: Section) -> Traced:
 def answers_view(traced: Traced, choice: int) -> dict[str, Any]:
     """Return what the page of one choice shows: which answers these are, and a table of them."""
     section, found = traced.section, traced.choices[choice]
-    chosen = narrowed(_all_answers(section), _stimuli(section), found.chosen)
-    step = max(1, -(-chosen.height // MOST_ANSWERS))
-    shown = chosen.gather_every(step)
+    answers = _all_answers(section)
+    rows = narrowed_rows(answers, _stimuli(section), found.chosen)
+    step = max(1, -(-len(rows) // MOST_ANSWERS))
+    shown = answers[rows.gather_every(step)]
     of = ", ".join(map(section.measured.shown, found.chosen.systems)) or "all systems"
     return {
         "systems": of,
         "narrowed": list(found.narrowed_by),
-        "whole": chosen.height,
+        "whole": len(rows),
         "columns": ["system", "shown", *map(plain, traced.factors), "status", "answer"],
         "rows": [_cells(row, traced) for row in shown.iter_rows(named=True)],
         "behind": [number for number, at in enumerate(traced.of_row, start=1) if at == choice],

@@ -21,6 +21,7 @@ from portrayal.report.evidence import Traced, answers_table, trace
 from portrayal.report.page import render_drawn, row_pages
 from portrayal.report.provenance import last_day
 from portrayal.report.section import STATES, Section, draw_all, table_files
+from portrayal.report.sketch import Draw, draw_here
 from portrayal.report.summary import summary
 from portrayal.report.views import drawn_tables
 from portrayal.runs.audit import Finding
@@ -30,8 +31,19 @@ from portrayal.tables import RESULTS
 REPORT = "report"  # the group of files noted in the folder's mark
 
 
-def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
+def write_report(folder: Path, sections: Sequence[Section], title: str, draw: Draw = draw_here) -> Path:
     """Write report.html, summary.md, results in three forms, croissant.json, charts/, tables/ and rows/ into `folder`.
+
+    Parameters
+    ----------
+    folder
+        Where to.
+    sections
+        One per audit and study.
+    title
+        The report's heading.
+    draw
+        How charts are drawn; see `sketch.drawing`.
 
     Returns
     -------
@@ -39,7 +51,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str) -> Path:
         The page.
     """
     folder = Path(folder)
-    drawings = draw_all(sections)
+    drawings = draw_all(sections, draw)
     traces = [trace(section) for section in sections]
     tables = {
         name: table
@@ -151,7 +163,7 @@ def write_chart(folder: Path, drawing: Drawing) -> None:
     make_inside(folder)
     if drawing.svg:
         write_text(folder / f"{drawing.name}.svg", drawing.svg)
-    png = drawing.png if not drawing.svg else svg_to_png(drawing.svg)
+    png = drawing.png or (svg_to_png(drawing.svg) if drawing.svg else None)
     if png:
         write_bytes(folder / f"{drawing.name}.png", png)
 

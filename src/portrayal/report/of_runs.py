@@ -8,12 +8,14 @@ from pathlib import Path
 from portrayal.report.files import write_report
 from portrayal.report.measured_run import read_section
 from portrayal.report.section import Section
+from portrayal.report.sketch import drawing
 from portrayal.runs.run import Run
 
 
-def report_of(runs: Sequence[Run], out: Path, title: str) -> Path:
+def report_of(runs: Sequence[Run], out: Path, title: str, processes: int = 1) -> Path:
     """Write the report of runs that are held, into a folder that is ours."""
     sections: list[Section] = []
-    for run in runs:
-        sections.append(read_section(run, [section.audit.stem for section in sections]))
-    return write_report(out, sections, title or sections[0].study_name)
+    with drawing(processes) as draw:
+        for run in runs:
+            sections.append(read_section(run, [section.audit.stem for section in sections]))
+        return write_report(out, sections, title or sections[0].study_name, draw)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from portrayal.report.drawing import Drawing, to_svg
+from portrayal.report.drawing import Drawing, spec_of
 from portrayal.report.looks import Looks, looks_of
+from portrayal.report.sketch import Draw, Drawn, Sketch, draw_here
 from portrayal.report.systems import simulated
 from portrayal.report.words import unique, visible
 from portrayal.runs.audit import Audit, Chart, Finding, Measured, ReportTable
@@ -69,10 +70,14 @@ def file_name(*parts: str) -> str:
     return "-".join(cleaned)
 
 
-def draw_all(sections: Sequence[Section]) -> list[list[Drawing]]:
-    """Draw every section's charts once, for the page and the files: a system looks alike in all of them."""
+def draw_all(sections: Sequence[Section], draw: Draw = draw_here) -> list[list[Drawing]]:
+    """Draw every section's charts once, for the page and the files: a system looks alike in all of them.
+
+    One that would show nothing is left out.
+    """
     looks = report_looks(sections)
-    return [draw(section, looks) for section in sections]
+    drawn = iter(draw(sketch for section in sections for sketch in _sketches(section, looks)))
+    return [_drawings(section, drawn) for section in sections]
 
 
 def report_looks(sections: Sequence[Section]) -> Looks:
@@ -84,15 +89,24 @@ def report_looks(sections: Sequence[Section]) -> Looks:
     )
 
 
-def draw(section: Section, looks: Looks) -> list[Drawing]:
-    """Draw the section's charts; one that would show nothing is left out."""
-    names = unique([file_name(section.anchor, chart.name) for chart in section.charts])
+def _sketches(section: Section, looks: Looks) -> Iterator[Sketch]:
+    """Yield what each of a section's charts is drawn from; pictures are there already."""
     main = main_chart(section.charts)
-    drawn = [
-        _draw(chart, name, looks, place == main, chart.system in section.simulated)
-        for place, (chart, name) in enumerate(zip(section.charts, names, strict=True))
-    ]
-    return [one for one in drawn if one.svg or one.png]
+    for place, chart in enumerate(section.charts):
+        if chart.chart is not None:
+            label = visible(f"{chart.title}. {chart.text}")
+            grey = chart.system in section.simulated
+            yield Sketch(spec_of(chart.chart), label, looks, grey, place == main)
+
+
+def _drawings(section: Section, drawn: Iterator[Drawn]) -> list[Drawing]:
+    """Name a section's charts, taking those that were sketched from what was drawn."""
+    names = unique([file_name(section.anchor, chart.name) for chart in section.charts])
+    found = []
+    for chart, name in zip(section.charts, names, strict=True):
+        made = next(drawn) if chart.chart is not None else Drawn("")
+        found.append(Drawing(chart, name, made.svg, made.png if made.svg else chart.png, made.phone))
+    return [one for one in found if one.svg or one.png]
 
 
 def main_chart(charts: Sequence[Chart]) -> int | None:
@@ -104,12 +118,3 @@ def main_chart(charts: Sequence[Chart]) -> int | None:
 def table_files(section: Section) -> list[str]:
     """Return the file stem of each of the section's further tables."""
     return unique([file_name(section.anchor, table.name) for table in section.tables])
-
-
-def _draw(chart: Chart, name: str, looks: Looks, main: bool, grey: bool) -> Drawing:
-    if chart.chart is None:
-        return Drawing(chart, name, "", chart.png)
-    label = visible(f"{chart.title}. {chart.text}")
-    svg = to_svg(chart.chart, label, looks, grey=grey)
-    phone = to_svg(chart.chart, label, looks, narrow=True, grey=grey) if svg and main else ""
-    return Drawing(chart, name, svg, chart.png, phone)

@@ -91,12 +91,23 @@ def place(person: Picture, background: Picture, scale: float = 1.0) -> Placed:
     canvas = background.convert("RGB")
     left = (canvas.width - person.width) // 2
     top = canvas.height - person.height
-    canvas.paste(person, (left, top), person)
     clipped = person.width > canvas.width or person.height > canvas.height
-    edges = (max(0, -left), max(0, -top), min(person.width, canvas.width - left), person.height)
-    visible = person.crop(edges) if clipped else person
-    share = _opaque(visible) / (canvas.width * canvas.height)
-    return Placed(canvas, scale, share, clipped)
+    shown = _shown(person, (-left, -top, canvas.width - left, canvas.height - top))
+    pixels = 0.0
+    if shown:
+        body = person.crop(shown)
+        canvas.paste(body, (left + shown[0], top + shown[1]), body)
+        pixels = _opaque(body)
+    return Placed(canvas, scale, pixels / (canvas.width * canvas.height), clipped)
+
+
+def _shown(person: Picture, window: tuple[int, int, int, int]) -> tuple[int, int, int, int] | None:
+    """Return the box of what is not fully transparent, within a window; None where that is nothing."""
+    box = person.getbbox()
+    if box is None:
+        return None
+    left, top, right, bottom = (*map(max, box[:2], window[:2]), *map(min, box[2:], window[2:]))
+    return (left, top, right, bottom) if left < right and top < bottom else None
 
 
 def _opaque(person: Picture) -> float:

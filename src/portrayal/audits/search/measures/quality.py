@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
-from itertools import repeat
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from portrayal.audits.search.measures.gains import Array, gains_of
 from portrayal.errors import PortrayalError
 from portrayal.tables import check
 
-Array = NDArray[np.float64]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
 
 
@@ -81,16 +79,12 @@ def quality(
     """
     functions = {name: measure_named(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
-    ranked = frame.sort("rank").group_by("query", maintain_order=True).agg("doc")
-    lists = dict(ranked.iter_rows())
     rows = []
-    for query, judged in qrels.items():
-        docs, ideal = lists.get(query, []), np.array(list(judged.values()), np.float64)
-        if not ((ideal >= level).any() or hopeless) or not (docs or complete):
+    for query, gains, ideal in gains_of(frame, qrels):
+        if not ((ideal >= level).any() or hopeless) or not (len(gains) or complete):
             continue
-        gains = np.array(list(map(judged.get, docs, repeat(0))), np.float64)
         values = {name: function(gains, ideal, level) for name, function in functions.items()}
-        rows.append({"query": query, "results": len(docs), **values})
+        rows.append({"query": query, "results": len(gains), **values})
     schema = {"query": pl.String, "results": pl.Int64, **dict.fromkeys(measures, pl.Float64)}
     return pl.DataFrame(rows, schema=schema)
 
@@ -147,4 +141,10 @@ CUT, WHOLE = (
 
 
 def _discounted(gains: Array) -> float:
-    return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())
+    return float((gains / _discounts(len(gains))).sum())
+
+
+@lru_cache(256)
+def _discounts(length: int) -> Array:
+    """Return log2(rank + 1) of the first ranks; lists of a run mostly have one length."""
+    return np.log2(np.arange(2, length + 2))

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from portrayal.systems.encoders.clip.lean import STEEPNESS, is_lean, patches_of, quick_map, room_for
 from portrayal.systems.encoders.clip.sizes import Size
 
 EXPANSION = 4  # of the channels inside a ResNet's block
@@ -28,7 +29,7 @@ class QuickGELU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x sigmoid(1.702 x)."""
-        return x * torch.sigmoid(1.702 * x)
+        return x * torch.sigmoid(STEEPNESS * x)
 
 
 class Attention(nn.Module):
@@ -49,6 +50,17 @@ class Attention(nn.Module):
         parts = packed.view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         seen = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], is_causal=causal)
         return self.out_proj(seen.transpose(1, 2).reshape(batch, length, width))
+
+    def of_first(self, x: Tensor) -> Tensor:
+        """Attend as `forward` does, for the first token alone."""
+        width = x.shape[2]
+        weights, biases = (
+            part.split([width, 2 * width]) for part in (self.in_proj_weight, self.in_proj_bias)
+        )
+        query = functional.linear(x[:, :1], weights[0], biases[0])
+        key, value = functional.linear(x, weights[1], biases[1]).chunk(2, dim=2)
+        parts = (part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in (query, key, value))
+        return self.out_proj(functional.scaled_dot_product_attention(*parts).transpose(1, 2).flatten(2))
 
 
 class Scale(nn.Module):
@@ -91,10 +103,20 @@ class Block(nn.Module):
         self.ln_2 = nn.LayerNorm(width)
         self.ls_1, self.ls_2 = (Scale(width) if shape.scaled else nn.Identity() for _ in range(2))
 
-    def forward(self, x: Tensor, causal: bool) -> Tensor:
-        """Add attention and map to what comes in."""
-        x = x + self.ls_1(self.attn(self.ln_1(x), causal))
-        return x + self.ls_2(self.mlp(self.ln_2(x)))
+    def forward(self, x: Tensor, causal: bool, room: Tensor | None = None) -> Tensor:
+        """Add attention and map to what comes in; where there is `room`, the lean way."""
+        return self._mapped(x + self.ls_1(self.attn(self.ln_1(x), causal)), room)
+
+    def of_first(self, x: Tensor, room: Tensor | None) -> Tensor:
+        """Return the first token of what `forward` returns."""
+        return self._mapped(x[:, :1] + self.ls_1(self.attn.of_first(self.ln_1(x))), room)
+
+    def _mapped(self, x: Tensor, room: Tensor | None) -> Tensor:
+        seen = self.ln_2(x)
+        lean = room is not None and isinstance(self.mlp.gelu, QuickGELU)
+        return x + self.ls_2(
+            quick_map(seen, self.mlp.c_fc, self.mlp.c_proj, room) if lean else self.mlp(seen)
+        )
 
 
 class Transformer(nn.Module):
@@ -106,9 +128,20 @@ class Transformer(nn.Module):
 
     def forward(self, x: Tensor, causal: bool = False) -> Tensor:
         """Run the blocks."""
+        room = self._room(x)
         for block in self.resblocks:
-            x = block(x, causal)
+            x = block(x, causal, room)
         return x
+
+    def of_first(self, x: Tensor) -> Tensor:
+        """Run the blocks for the first token's sake: of the last one, nothing else is needed."""
+        room = self._room(x)
+        for block in self.resblocks[:-1]:
+            x = block(x, False, room)
+        return self.resblocks[-1].of_first(x, room)
+
+    def _room(self, x: Tensor) -> Tensor | None:
+        return room_for(x, self.resblocks[0].mlp.c_fc) if is_lean(x) and len(self.resblocks) else None
 
 
 class VisionTransformer(nn.Module):
@@ -131,11 +164,14 @@ class VisionTransformer(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Return the embedding of each picture."""
-        patches = self.conv1(pixels).flatten(2).transpose(1, 2)
+        lean = is_lean(pixels)
+        patches = (
+            patches_of(pixels, self.conv1.weight) if lean else self.conv1(pixels).flatten(2).transpose(1, 2)
+        )
         first = self.class_embedding.to(patches.dtype).expand(patches.shape[0], 1, -1)
         x = torch.cat([first, patches], dim=1) + self.positional_embedding.to(patches.dtype)
-        x = self.transformer(self.ln_pre(x))
-        return self._pooled(x) @ self.proj
+        run = self.transformer.of_first if lean and self.pool == "token" else self.transformer
+        return self._pooled(run(self.ln_pre(x))) @ self.proj
 
     def _pooled(self, x: Tensor) -> Tensor:
         if self.pool == "token":
