@@ -26,7 +26,7 @@ TRAINED = """
 faces the age reader put under 20. {held} faces were held out by seed {split_seed} and never trained on; another {choose} were kept
 for choosing settings{then}.
 
-**How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `portrayal faces train` on one {device} in bf16,
+**How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `python -m training train` on one {device} in bf16,
 {seconds:.0f} seconds in all (longest run {longest:.0f}): {images_per_second:.0f} images a second, {tflops:.0f} TFLOP/s,
 {peak_share:.1%} of the {peak_tflops:.0f} TFLOP/s that an H200's data sheet gives for dense bf16.
 """
@@ -40,11 +40,11 @@ CHECKED = """
 
 Left out of the checks: {left_out}.
 P(female) by the independent reader at the seven values from -2 to 2: {female}.
-Perceived age in years at the same values: {age}. Skin lightness (of 255) at the five values of race: {lightness}.
+Perceived age in years at the same values: {age}.
 """
 
 PARTS = {"held": "held-out", "choose": "the choosing"}
-UNCHECKED = "\n**Checks on held-out faces.** Not done yet: `portrayal faces evaluate` does them. Believe no result before.\n"
+UNCHECKED = "\n**Checks on held-out faces.** Not done yet: `python -m training evaluate` does them. Believe no result before.\n"
 ABLATED = "The same held-out faces, in another condition:"
 UNWRITTEN = "Nobody has written this down yet. Look at the contact sheets and the checks."
 
@@ -80,7 +80,6 @@ def _checked(about: dict[str, Any]) -> str:
         rows="\n".join(_line(row) for row in checks["rows"]),
         left_out=", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "none",
         female=_numbers(steps["gender"]["female"]), age=_numbers(steps["gender"]["age"], 1),
-        lightness=_numbers(steps["race"]["lightness"], 0),
     )  # fmt: skip
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.vision.faces.attributes import vary
-from portrayal.vision.faces.mask import oval
-from portrayal.vision.faces.model import Manipulator
-from portrayal.vision.faces.temper import tempered
+from training.attributes import vary
+from training.manipulator import Manipulator
 from training.render import counterfactual, draw_person, render, rendered_psnr
+from training.skin import oval
+from training.temper import tempered
 
 PEOPLE = 200
 SEED = 1_000_003  # of people who are in no packed file: `pack_rendered` draws with small seeds

@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from portrayal.vision.faces.align import head_turn
-from portrayal.vision.faces.checks import Readings, checks_table, race_rows, read_series
+from portrayal.vision.faces.checks import Readings, checks_table, read_series
 from portrayal.vision.faces.identity import can_embed, embed
-from portrayal.vision.faces.model import Manipulator, open_manipulator
-from portrayal.vision.faces.series import Series, make_series
+from portrayal.vision.faces.series import Series
 from portrayal.vision.faces.suitability import inspect_face
 from training.card import write_card
 from training.drawn import drawn_psnr
+from training.fader_checks import probe_row, race_rows
+from training.fader_series import make_series
 from training.loaders import LOADERS, LabelledFace
+from training.manipulator import Manipulator, open_manipulator
 from training.packed import open_packed
 from training.race_reader import RaceReader, fit_race_reader
 
@@ -74,7 +76,7 @@ def check(held: HeldOut, weights: Path, model: Path) -> dict[str, Any]:
     )
     readings, perceived = _readings(held, open_manipulator(str(model)), reader)
     probe = probe_gender(held.packed, weights, held.part)
-    rows = checks_table(readings, {"checks": {"probe": probe}}).to_dicts()
+    rows = [*checks_table(readings).to_dicts(), probe_row(probe)]
     rows += race_rows(np.array(perceived), reader.right, reader.n, POLES) if reader and perceived else []
     return {
         "date": datetime.now(UTC).date().isoformat(), "part": held.part, "masked": held.masked, "left_out": dict(held.counts),
@@ -148,7 +150,7 @@ def _steps(readings: list[Readings], attribute: str) -> dict[str, list[float]]:
         return {}
     return {
         name: np.mean([getattr(each, name) for each in mine], axis=0).round(4).tolist()
-        for name in ("female", "age", "lightness")
+        for name in ("female", "age")
     }
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from portrayal.errors import MissingExtra
 from portrayal.vision.faces.align import SIZE
-from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, WIDTH
+from training.attributes import COLUMNS, FIRST_RACE, WIDTH
 from training.network import CODE, AttributeReader, Decoder, Encoder
 
 

@@ -1,4 +1,4 @@
-"""What `portrayal faces prepare`, `train` and `evaluate` do, as functions from paths to what is printed."""
+"""What `python -m training prepare`, `train` and `evaluate` do, as functions from paths to what is printed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def evaluate_training(
 ) -> str:
     """Check a training's model, or an ablation of it; returns the checks as text and says where the card is."""
     if not (training / "weights.pt").exists():
-        raise PortrayalError(f"no weights.pt in {training}. Expected the --out of portrayal faces train.")
+        raise PortrayalError(f"no weights.pt in {training}. Expected the --out of python -m training train.")
     if options["layout"] not in SOURCES or options["part"] not in ("held", "choose"):
         raise PortrayalError(
             f"expected layout fairface or celeba and part held or choose; got {options['layout']} and {options['part']}."
@@ -73,9 +73,9 @@ def evaluate_training(
 
 def compare_drawn(training: Path, name: str, shown_in: Path) -> str:
     """Hold a training's model against drawn people and show it, by name, in a card."""
-    from portrayal.vision.faces.model import open_manipulator
     from training.drawn import drawn_psnr
     from training.evaluation import keep_page, page
+    from training.manipulator import open_manipulator
 
     found = drawn_psnr(open_manipulator(str(training / "model")))
     about = page(shown_in / "model")

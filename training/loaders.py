@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.attributes import ADULT_AGES, RACES, age_value
+from portrayal.vision.faces.attributes import ADULT_AGES, RACES
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.sources import generated_people
+from training.attributes import age_value
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from portrayal.vision.faces.attributes import WIDTH
+from training.attributes import WIDTH
 
 CODE = 8  # channels of the latent code, at 8 x 8
 READ = WIDTH  # what a reader gives: logits of gender (masculine) and smiling, the age value, race logits

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from portrayal.vision.faces.attributes import FIRST_RACE, RACES, REACH
+from portrayal.vision.faces.attributes import RACES, REACH
 from portrayal.vision.faces.mask import TO_LUMA_CHROMA
-from portrayal.vision.faces.temper import BRIGHT, COLOUR, LEAST, slowest
+from training.attributes import FIRST_RACE
+from training.temper import BRIGHT, COLOUR, LEAST, slowest
 
 GENDER, AGE, SMILING = 0, 1, 2
 

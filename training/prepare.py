@@ -14,9 +14,9 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.align import SIZE, Similarity, crop, fit_similarity
-from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, WIDTH, one_race
 from portrayal.vision.faces.detect import Face
 from portrayal.vision.faces.suitability import inspect_face
+from training.attributes import COLUMNS, FIRST_RACE, WIDTH, one_race
 from training.loaders import LabelledFace
 from training.packed import MARGIN, jpeg_of, keep_packed
 

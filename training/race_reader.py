@@ -16,8 +16,8 @@ import numpy as np
 
 from portrayal.stats.logistic import fit
 from portrayal.vision.faces.align import TEMPLATE
-from portrayal.vision.faces.attributes import FIRST_RACE, one_race
 from portrayal.vision.faces.identity import embed
+from training.attributes import FIRST_RACE, one_race
 from training.packed import MARGIN, open_packed, pictures_of
 
 # While settings are chosen, the held-out faces are not looked at.

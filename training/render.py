@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.vision.faces.align import SIZE
-from portrayal.vision.faces.attributes import COLUMNS, WIDTH
+from training.attributes import COLUMNS, WIDTH
 from training.packed import MARGIN, jpeg_of, keep_packed
 
 FINE = 2  # drawn this much larger, then averaged down

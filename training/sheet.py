@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from portrayal.vision.faces.attributes import steps
-from portrayal.vision.faces.mask import oval
-from portrayal.vision.faces.model import dithered
 from training import objective
 from training.batches import Faces
+from training.manipulator import dithered
 from training.network import Decoder, Encoder
+from training.skin import oval
 
 
 def save_sheet(samples: Faces, kept: dict[str, Any], out: Path, people: int = 6) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from portrayal.vision.faces.mask import oval
 from training import objective
 from training.batches import FOLDS, Faces, disturbed
 from training.network import AttributeReader, Decoder, Encoder, LatentCritics, PatchCritic, rounded
+from training.skin import oval
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ _PUBLIC = {
     # search engines and faces
     "rank_collection": "portrayal.audits.search.ranking",
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",
-    "make_face_series": "portrayal.vision.faces.apply",
+    "make_face_series": "portrayal.vision.photographs.apply",
     "list_faces": "portrayal.vision.faces.shipped",
     "check_faces": "portrayal.vision.faces.judged",
     "generate_faces": "portrayal.vision.generator.generate",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ pytest.importorskip("onnx")
 
 from training.generated.nets import ResidualReader  # noqa: E402
 from training.generated.readers import OUTPUTS  # noqa: E402
-from training.photographs import mean_faces, pairs, train, views  # noqa: E402
+from training.photographs import mean_faces, pairs, table, train, views  # noqa: E402
 from training.photographs.editor import Editor, warped  # noqa: E402
 from training.photographs.export import export  # noqa: E402
 from training.photographs.figures import edited  # noqa: E402
@@ -29,9 +31,10 @@ from training.photographs.objective import (  # noqa: E402
     where_it_changes,
 )
 
-from portrayal.vision.faces import editor as faces_editor  # noqa: E402
 from portrayal.vision.generator.directions import Compass  # noqa: E402
 from portrayal.vision.generator.readings import COLUMNS  # noqa: E402
+from portrayal.vision.photographs import editor as faces_editor  # noqa: E402
+from portrayal.vision.photographs.model import CHOSEN, FOLDER  # noqa: E402
 
 
 class Wild:
@@ -303,6 +306,40 @@ def test_a_difference_of_mean_faces_moves_one_onto_the_other() -> None:
     )
     found = mean_faces.difference(first, second)
     near = np.s_[44:84, 44:84]
-    moved = found.changed(first.round().astype(np.uint8), 1.0, np.ones((128, 128))).astype(float)
+    moved = found.changed(first.round().astype(np.uint8), 1.0).astype(float)
     assert np.abs(moved[near] - second[near]).mean() < 0.35 * np.abs(first[near] - second[near]).mean()
-    assert (found.changed(first.astype(np.uint8), 0.0, np.ones((128, 128))) == first.astype(np.uint8)).all()
+    assert (found.changed(first.astype(np.uint8), 0.0) == first.astype(np.uint8)).all()
+
+
+def test_card_and_page_show_the_figures_that_were_judged() -> None:
+    from training.photographs.card import card
+
+    told = json.loads((FOLDER / "card.json").read_text(encoding="utf-8"))
+    page = (FOLDER / "CARD.md").read_text(encoding="utf-8")
+    assert page == card(told)
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    here = (
+        (Path(__file__).parents[2] / "docs" / "counterfactuals.md").read_text(encoding="utf-8").splitlines()
+    )
+    assert len(rows) > 12 and set(rows) <= set(here)
+    found = {name: hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() for name in CHOSEN.values()}
+    assert told["files"] == found and told["makers"] == CHOSEN
+
+
+def test_a_row_is_judged_once_and_named_without_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    for name in ("fit_judges", "people"):
+        monkeypatch.setattr(f"training.photographs.table.{name}", lambda *_: {})
+    monkeypatch.setattr("training.photographs.table.open_maker", lambda said: said)
+    monkeypatch.setattr(
+        "training.photographs.table.judge", lambda *one: asked.append(one) or {"n": len(asked)}
+    )
+    (tmp_path / "means.npz").write_bytes(b"one")
+    models, kept = ["nothing", f"means={tmp_path}/means.npz@2"], tmp_path / "table-4.json"
+    first = table.judged(tmp_path, tmp_path, models, 4, False, kept)
+    assert table.judged(tmp_path, tmp_path, models, 4, False, kept) == first and len(asked) == 8
+    (tmp_path / "means.npz").write_bytes(b"two")  # another file of the same name is judged anew
+    table.judged(tmp_path, tmp_path, models, 4, False, kept)
+    assert len(asked) == 12 and table.title(models[1]) == "means=means.npz@2"

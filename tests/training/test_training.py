@@ -14,11 +14,11 @@ from portrayal.errors import PortrayalError
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
+from training.attributes import FIRST_RACE, WIDTH  # noqa: E402
 from training.batches import disturbed, moved, read_packed  # noqa: E402
 from training.network import CODE, Decoder, Encoder, LatentCritics  # noqa: E402
 from training.sheet import used_codes  # noqa: E402
 
-from portrayal.vision.faces.attributes import FIRST_RACE, WIDTH  # noqa: E402
 from training import objective  # noqa: E402
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.editor import SIDE, Editor, conditions, open_editor
+from portrayal.vision.photographs.editor import SIDE, Editor, conditions, open_editor
 
 
 class Session:

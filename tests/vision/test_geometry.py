@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
+from training.attributes import COLUMNS, FIRST_RACE, age_value, clamp_age, vary
 from training.render import counterfactual, draw_person, render, rendered_psnr
+from training.skin import oval, skin_mask
 
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
-from portrayal.vision.faces.attributes import COLUMNS, FIRST_RACE, RACES, age_value, clamp_age, steps, vary
-from portrayal.vision.faces.mask import oval, skin_likeness, skin_mask, skin_share
+from portrayal.vision.faces.attributes import RACES, steps
+from portrayal.vision.faces.mask import skin_likeness, skin_share
 from portrayal.vision.faces.paste import changed_region, paste
 
 

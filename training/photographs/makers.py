@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from portrayal.vision.faces.align import crop, fit_similarity
 from portrayal.vision.faces.detect import Face
-from portrayal.vision.faces.editor import open_editor
-from portrayal.vision.faces.mask import oval
-from portrayal.vision.faces.model import open_manipulator
-from portrayal.vision.faces.series import make_series
 from portrayal.vision.faces.suitability import Inspection
 from portrayal.vision.generator.steering import Line
+from portrayal.vision.photographs.editor import open_editor
+from portrayal.vision.photographs.means import STRENGTH, open_means
+from portrayal.vision.photographs.series import Changed, make_series
+from training import fader_series
+from training.manipulator import open_manipulator
 from training.photographs.adults import SIDE, Adult
-from training.photographs.lines import LINES
-from training.photographs.mean_faces import read_differences
 
 Maker = Callable[[Adult, Line, Sequence[float]], list[Any]]
-# Of half a difference of means, at value 1: the farthest that left 95% themselves, chosen on people who are not held out.
-STRENGTH = 1.0
 
 
 def fader(folder: Path | None = None, masked: bool = True) -> Maker:
-    """Return the Fader network of a folder, or the one that ships; without mask it is an ablation of the paper's."""
+    """Return the Fader network of a folder, or the one that shipped before; without mask it is an ablation of the paper's."""
     manipulator = open_manipulator(str(folder) if folder else None)
 
     def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
-        face = Face((0.0, 0.0, float(SIDE), float(SIDE)), 1.0, adult.landmarks)
-        seen = Inspection(face, 1, aligned=crop(adult.picture, fit_similarity(adult.landmarks)))
-        return make_series(
+        seen = replace(_seen(adult), aligned=crop(adult.picture, fit_similarity(adult.landmarks)))
+        return fader_series.make_series(
             adult.picture, seen, manipulator, line.attribute, values, line.poles, masked
         ).pictures
 
@@ -40,34 +35,13 @@ def fader(folder: Path | None = None, masked: bool = True) -> Maker:
 
 
 def mean_faces(path: Path, strength: float = STRENGTH) -> Maker:
-    """Return the baseline of warped mean-face differences; value 0 is the photograph itself."""
-    from PIL import Image
-
-    found = dict(zip([line.varied for line in LINES], read_differences(path), strict=True))
-
-    def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
-        own, mask = np.asarray(adult.picture), _oval(adult.landmarks)
-        return [
-            Image.fromarray(found[line.varied].changed(own, strength * value / 2, mask)) for value in values
-        ]
-
-    return made
+    """Return the baseline of warped mean-face differences, inside the parser's mask; value 0 is the photograph itself."""
+    return _laid(replace(open_means(path), strength=strength).series)
 
 
-def editor(path: Path, gain: float = 1.0) -> Maker:
-    """Return the network of an ONNX file; values are asked `gain` times over."""
-    from PIL import Image
-
-    network = open_editor(path)
-
-    def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
-        asked = [gain * value for value in values]
-        return [
-            Image.fromarray(one)
-            for one in network.series(np.asarray(adult.picture), line.attribute, asked, line.poles)
-        ]
-
-    return made
+def editor(path: Path, masked: bool = True) -> Maker:
+    """Return the network of an ONNX file, inside the parser's mask as the package lays it."""
+    return _laid(open_editor(path).series, masked)
 
 
 def nothing(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
@@ -75,13 +49,16 @@ def nothing(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
     return [adult.picture for _ in values]
 
 
-def _oval(landmarks: np.ndarray) -> np.ndarray:
-    """Return the feathered oval of a face in the generator's alignment."""
-    from PIL import Image
+def _laid(changed: Changed, masked: bool = True) -> Maker:
+    """Return what lays changed faces into photographs as the package does."""
 
-    similarity = fit_similarity(landmarks)
-    data = (*similarity.matrix[0], similarity.shift[0], *similarity.matrix[1], similarity.shift[1])
-    laid = Image.fromarray(oval().astype(np.float32)).transform(
-        (SIDE, SIDE), Image.Transform.AFFINE, data, Image.Resampling.BILINEAR
-    )
-    return np.asarray(laid)
+    def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
+        axis = (line.attribute, *line.poles)
+        return make_series(adult.picture, _seen(adult), changed, axis, values, masked).pictures
+
+    return made
+
+
+def _seen(adult: Adult) -> Inspection:
+    """Return the face of a photograph that is aligned already."""
+    return Inspection(Face((0.0, 0.0, float(SIDE), float(SIDE)), 1.0, adult.landmarks), 1)

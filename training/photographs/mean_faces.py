@@ -12,13 +12,13 @@ References
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
 from portrayal.vision.faces.attributes import ADULT_AGES
+from portrayal.vision.photographs.means import Difference, sampled
 from training.photographs.adults import SIDE, adults, held_out, label_rows
 from training.photographs.lines import LINES
 
@@ -27,21 +27,6 @@ BANDS = ADULT_AGES[1:4]  # 30 to 59: the same ages in every mean
 GROUPS = ("White", "Black", "East Asian")
 LEVELS, TURNS, WINDOW = 4, 3, 8.0  # of the flow between two means: pyramid, rounds, pixels
 STEADY, FARTHEST = 1.0, 8.0  # keeps flat places still (of the mean slope); pixels
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What leads from the first mean face to the second: a flow in pixels (2 x side x side) and colours (side x side x 3)."""
-
-    flow: np.ndarray
-    colour: np.ndarray
-
-    def changed(self, face: np.ndarray, strength: float, mask: np.ndarray) -> np.ndarray:
-        """Return a face (uint8) moved by a share of the difference, inside a mask (side x side)."""
-        own = face.astype(float)
-        places = np.indices(own.shape[:2]) - strength * self.flow
-        moved = _sampled(own + strength * self.colour, places)
-        return np.clip(np.rint(own + mask[:, :, None] * (moved - own)), 0, 255).astype(np.uint8)
 
 
 def differences(cells: dict[tuple[str, str], np.ndarray]) -> list[Difference]:
@@ -60,8 +45,8 @@ def difference(first: np.ndarray, second: np.ndarray) -> Difference:
     """Return what leads from one mean face to another, half of it taken from either side."""
     flow = mean_flow(first, second)
     here, there = (
-        _sampled(first, np.indices(first.shape[:2]) - flow / 2),
-        _sampled(second, np.indices(first.shape[:2]) + flow / 2),
+        sampled(first, np.indices(first.shape[:2]) - flow / 2),
+        sampled(second, np.indices(first.shape[:2]) + flow / 2),
     )
     return Difference(flow, there - here)
 
@@ -101,12 +86,6 @@ def _even(face: np.ndarray) -> np.ndarray:
     return left / np.sqrt(gaussian_filter(left**2, 24) + 4.0)
 
 
-def _sampled(face: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return np.stack(
-        [map_coordinates(face[:, :, one], places, order=1, mode="nearest") for one in range(3)], -1
-    )
-
-
 def mean_faces(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     """Return the mean face of each gender and group, ages alike, of people who are not held out."""
     rows = label_rows(folder)
@@ -124,19 +103,10 @@ def mean_faces(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     return {cell: np.mean([np.mean(faces, 0) for faces in ages.values()], 0) for cell, ages in bands.items()}
 
 
-def read_differences(path: Path) -> list[Difference]:
-    """Read what the command wrote."""
-    with np.load(path) as kept:
-        return [
-            Difference(flow.astype(float), colour.astype(float))
-            for flow, colour in zip(kept["flow"], kept["colour"], strict=True)
-        ]
-
-
 if __name__ == "__main__":
     made = differences(mean_faces(Path(sys.argv[1])))
     assert made[0].flow.shape[1] == SIDE
-    np.savez(
+    np.savez_compressed(
         sys.argv[2],
         flow=np.stack([one.flow for one in made]).astype(np.float16),
         colour=np.stack([one.colour for one in made]).astype(np.float16),

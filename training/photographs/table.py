@@ -1,11 +1,15 @@
 """One table: held-out adults through every maker, by the judges. Photographs stay in memory; only numbers are printed.
 
 python -m training.photographs.table FAIRFACE LOCAL --model fader --model means=local/means.npz --model editor=local/editor.onnx
+
+Rows are kept in LOCAL/table-PEOPLE.json under the content of each model's file: what was judged is not judged again.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,18 +113,57 @@ def _cell(name: str, value: float | None) -> str:
     return f"**{told}**" if missed else told
 
 
-def open_maker(said: str) -> tuple[str, Maker]:
-    """Return a name and a maker from what the command line says: KIND, KIND=PATH or KIND=PATH@NUMBER."""
-    kind, _, rest = said.partition("=")
-    path, _, number = rest.partition("@")
+def open_maker(said: str) -> Maker:
+    """Return a maker from what the command line says: KIND, KIND=PATH or KIND=PATH@NUMBER."""
+    kind, path, number = _parts(said)
     makers = {
         "nothing": lambda: nothing,
         "fader": lambda: fader(Path(path) if path else None),
         "unmasked": lambda: fader(Path(path) if path else None, masked=False),
         "means": lambda: mean_faces(Path(path), float(number or 1)),
-        "editor": lambda: editor(Path(path), float(number or 1)),
+        "editor": lambda: editor(Path(path)),
+        "bare": lambda: editor(Path(path), masked=False),
     }
-    return said, makers[kind]()
+    return makers[kind]()
+
+
+def title(said: str) -> str:
+    """Return what a row is called: what was said, without the folder."""
+    kind, path, number = _parts(said)
+    return kind + f"={Path(path).name}" * bool(path) + f"@{number}" * bool(number)
+
+
+def _parts(said: str) -> tuple[str, str, str]:
+    kind, _, rest = said.partition("=")
+    path, _, number = rest.partition("@")
+    return kind, path, number
+
+
+def _key(said: str) -> str:
+    """Return what a row is kept under: what was said, and the content of its file."""
+    path = Path(_parts(said)[1])
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
+    return f"{title(said)} {digest}".strip()
+
+
+def judged(
+    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return each model's figures by cue; those that are kept already are taken from there, the others are added."""
+    stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    missing = [said for said in models if _key(said) not in stored]
+    judges = fit_judges(folder, local / "judge.npz") if missing else {}
+    right = {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right}
+    print("judges are right about", right, file=sys.stderr)
+    known = people(folder, count, choosing) if missing else []
+    for said in missing:
+        maker = open_maker(said)
+        stored[_key(said)] = {
+            " to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES
+        }
+        kept.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+        print(_key(said), stored[_key(said)], file=sys.stderr, flush=True)
+    return {said: stored[_key(said)] for said in models}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -136,20 +179,9 @@ def main(arguments: list[str] | None = None) -> None:
         "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
     )
     asked = parser.parse_args(arguments)
-    judges = fit_judges(asked.fairface, asked.local / "judge.npz")
-    print(
-        "judges are right about",
-        {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right},
-        file=sys.stderr,
-    )
-    known = people(asked.fairface, asked.people, asked.choosing)
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for name, maker in map(open_maker, asked.model):
-        found[name] = {
-            " to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES
-        }
-        print(name, found[name], file=sys.stderr, flush=True)
-    print(table(found))
+    kept = asked.local / f"table-{'choosing-' * asked.choosing}{asked.people}.json"
+    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept)
+    print(table({title(said): row for said, row in rows.items()}))
 
 
 if __name__ == "__main__":

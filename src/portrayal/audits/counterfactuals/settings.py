@@ -29,9 +29,7 @@ class CounterfactualsSettings(Settings):
     # Of race: the groups at -1 and 1, or several such pairs. White and Black when left out; of a folder, all pairs it has.
     poles: list[str] | list[list[str]] | None = None
     placebo: bool = True
-    model: str | None = (
-        None  # a folder with encoder.onnx and decoder.onnx; the model that ships when left out
-    )
+    model: str | None = None  # an ONNX file of `training.photographs`; the network that ships when left out
     images: str | None = None  # where series go; the user's cache when left out
     size: int = Field(320, ge=128, le=4096)
     masked: bool = True

@@ -18,7 +18,7 @@ from portrayal.vision.images import cache_folder
 if TYPE_CHECKING:
     from portrayal.vision.faces.build import Recipe
     from portrayal.vision.faces.folder import FolderSeries
-    from portrayal.vision.faces.model import Manipulator
+    from portrayal.vision.photographs.model import Model
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -47,8 +47,8 @@ def plan_stimuli(study: Study) -> pl.DataFrame:
 
     if study.settings.series:
         return make_stimuli(study)
-    pictures, manipulator, recipe, folder = _ingredients(study)
-    if (folder / build_name(pictures, manipulator, recipe) / MANIFEST).exists():
+    pictures, model, recipe, folder = _ingredients(study)
+    if (folder / build_name(pictures, model, recipe) / MANIFEST).exists():
         return make_stimuli(study)
     return with_starts(planned_series(pictures, recipe), starting_groups(study))
 
@@ -103,12 +103,12 @@ def built(study: Study) -> Path:
     return build(*_ingredients(study), quiet=not sys.stderr.isatty())
 
 
-def _ingredients(study: Study) -> tuple[pl.DataFrame, Manipulator, Recipe, Path]:
+def _ingredients(study: Study) -> tuple[pl.DataFrame, Model, Recipe, Path]:
     """Return what a study's series are made of: pictures, model, recipe, and the folder they go to."""
     from portrayal.vision.faces.attributes import two_poles
     from portrayal.vision.faces.build import Recipe
-    from portrayal.vision.faces.model import open_manipulator
     from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
+    from portrayal.vision.photographs.model import open_model
 
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":
@@ -117,7 +117,7 @@ def _ingredients(study: Study) -> tuple[pl.DataFrame, Manipulator, Recipe, Path]
         pictures = read_pictures(study.folder / settings.pictures, study.picture_folders())
     for pair in settings.pairs:
         two_poles(pair)
-    manipulator = open_manipulator(str(study.folder / settings.model) if settings.model else None)
+    model = open_model(str(study.folder / settings.model) if settings.model else None)
     recipe = Recipe(
         tuple(settings.attributes),
         tuple(settings.pairs),
@@ -126,5 +126,6 @@ def _ingredients(study: Study) -> tuple[pl.DataFrame, Manipulator, Recipe, Path]
         settings.masked,
         study.seed,
     )
+    model.require(recipe.axes())
     folder = study.folder / settings.images if settings.images else cache_folder("counterfactuals")
-    return pictures, manipulator, recipe, folder.absolute()
+    return pictures, model, recipe, folder.absolute()

@@ -23,13 +23,12 @@ from portrayal.edges.writing import fresh, write_text
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.checks import Readings, checks_table, read_series
-from portrayal.vision.faces.model import Manipulator
 from portrayal.vision.faces.reader import ADULT
-from portrayal.vision.faces.series import Series, make_series
+from portrayal.vision.faces.series import Changer, Series
 from portrayal.vision.faces.sources import labelled_young
 from portrayal.vision.faces.suitability import inspect_face
 
-RECIPES = 5  # raised when pictures or checks are made otherwise, so that older folders are not used again
+RECIPES = 6  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
 MAKING = "making series of faces, once, to be kept"
 YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
@@ -50,17 +49,18 @@ class Recipe:
     seed: int = 0
 
     def axes(self) -> list[tuple[str, ...]]:
-        """Return what is varied: each attribute, race with its poles once a pair, and the placebo."""
+        """Return what is varied: each attribute, race once a pair, and a placebo as large as gender, or else as the first pair."""
         axes = [
             (attribute, *pair)
             for attribute in self.attributes
             for pair in (self.pairs if attribute == "race" else [()])
         ]
-        return [*axes, ("placebo",)] if self.placebo else list(axes)
+        beside = () if "gender" in self.attributes else (*self.pairs[:1], ())[0]
+        return [*axes, ("placebo", *beside)] if self.placebo else list(axes)
 
 
 def build(
-    pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe, folder: Path, quiet: bool = False
+    pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path, quiet: bool = False
 ) -> Path:
     """Make the series of all pictures, or find them made; returns their folder.
 
@@ -70,8 +70,8 @@ def build(
     ----------
     pictures
         As `sources.PICTURES`, checked for consent.
-    manipulator
-        The model.
+    changer
+        What makes the series of a picture.
     recipe
         Attributes, poles, size.
     folder
@@ -84,17 +84,17 @@ def build(
     PortrayalError
         When a file is not there.
     """
-    inside = folder / build_name(pictures, manipulator, recipe)
+    inside = folder / build_name(pictures, changer, recipe)
     if (inside / MANIFEST).exists():
         return inside
     claim(inside, "pictures")
     entries = list(pictures.iter_rows(named=True))
     shown = track(entries, MAKING, quiet=quiet)
-    parts = [_part(entry, manipulator, recipe, inside) for entry in shown]
+    parts = [_part(entry, changer, recipe, inside) for entry in shown]
     rows = [row for part in parts for row in part["rows"]]
     left_out = [row for part in parts for row in part["left_out"]]
     readings = [_readings(told) for part in parts for told in part["readings"]]
-    _save(inside, rows, readings, left_out, manipulator)
+    _save(inside, rows, readings, left_out)
     for entry in entries:
         _done(inside, entry).unlink(missing_ok=True)
     return inside
@@ -119,18 +119,18 @@ def planned_series(pictures: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
         )
         for entry in pictures.iter_rows(named=True)
         for axis in recipe.axes()
-        for value in (*steps("gender" if axis[0] == "placebo" else axis[0]).tolist(), None)
+        for value in (*steps("race" if axis[1:] else "gender").tolist(), None)
     ]
     return pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None)
 
 
-def _part(entry: dict[str, Any], manipulator: Manipulator, recipe: Recipe, folder: Path) -> dict[str, Any]:
+def _part(entry: dict[str, Any], changer: Changer, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Make the series of one picture, or take what an earlier try noted of them."""
     noted = _done(folder, entry)
     if noted.is_file():
         return dict(json.loads(noted.read_text(encoding="utf-8")))
     part: dict[str, list[dict[str, Any]]] = {"rows": [], "left_out": [], "readings": []}
-    for made in _make(entry, manipulator, recipe, part["left_out"]):
+    for made in _make(entry, changer, recipe, part["left_out"]):
         part["rows"] += _write(made, entry, folder)
         part["readings"].append(_plain(read_series(made, person=entry["person"])))
     write_text(noted, json.dumps(part))
@@ -150,7 +150,7 @@ def _plain(readings: Readings) -> dict[str, Any]:
 
 
 def _readings(told: dict[str, Any]) -> Readings:
-    arrays = {name: np.array(told[name]) for name in ("female", "age", "lightness")}
+    arrays = {name: np.array(told[name]) for name in ("values", "female", "age")}
     vectors = None if told["embeddings"] is None else np.array(told["embeddings"])
     return Readings(**{**told, **arrays, "embeddings": vectors, "poles": tuple(told["poles"])})
 
@@ -179,7 +179,7 @@ def open_or_none(path: Path, size: int) -> Any | None:
 
 
 def _make(
-    entry: dict[str, Any], manipulator: Manipulator, recipe: Recipe, left_out: list[dict[str, Any]]
+    entry: dict[str, Any], changer: Changer, recipe: Recipe, left_out: list[dict[str, Any]]
 ) -> Iterator[Series]:
     """Yield the series of one picture, or note why there is none."""
     picture = None if labelled_young(entry["age"]) else open_or_none(Path(entry["file"]), recipe.size)
@@ -193,10 +193,8 @@ def _make(
         left_out.append({"picture": entry["picture"], "reason": note, "left_out": bool(seen.reason)})
     if seen.reason:
         return
-    for attribute, *poles in recipe.axes():
-        yield make_series(
-            picture, seen, manipulator, attribute, poles=poles, masked=recipe.masked, seed=recipe.seed
-        )
+    for axis in recipe.axes():
+        yield changer.series(picture, seen, axis, recipe.masked, recipe.seed)
 
 
 def _write(made: Series, entry: dict[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
@@ -224,28 +222,24 @@ def _stimulus(entry: dict[str, Any], axis: Sequence[str], value: float | None, d
 
 
 def _save(
-    folder: Path,
-    rows: list[dict[str, Any]],
-    readings: list[Readings],
-    left_out: list[dict[str, Any]],
-    manipulator: Manipulator,
+    folder: Path, rows: list[dict[str, Any]], readings: list[Readings], left_out: list[dict[str, Any]]
 ) -> None:
     """Write the tables, the manifest last: its presence says that everything is there."""
     pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(fresh(folder / LEFT_OUT))
-    checks_table(readings, manipulator.about).write_parquet(fresh(folder / CHECKS))
+    checks_table(readings).write_parquet(fresh(folder / CHECKS))
     pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None).write_parquet(
         fresh(folder / MANIFEST)
     )
 
 
-def build_name(pictures: pl.DataFrame, manipulator: Manipulator, recipe: Recipe) -> str:
+def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:
     """Name a build after all that goes in: every word about each picture and its content, wherever it lies, model and recipe."""
     files = [
         [{name: told for name, told in row.items() if name != "file"}, _content(row)]
         for row in pictures.iter_rows(named=True)
     ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
-    text = json.dumps([files, manipulator.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
+    text = json.dumps([files, changer.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

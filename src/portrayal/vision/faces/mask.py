@@ -1,7 +1,4 @@
-"""The skin region of an aligned face: an oval by the landmarks, less hair and background at its rim.
-
-Changes are kept inside it and feathered towards its edge; where the mask is 0 the picture stays as it was.
-"""
+"""How much of an aligned face has the colour of its skin: little where something covers it."""
 
 from __future__ import annotations
 
@@ -10,29 +7,6 @@ import numpy as np
 from portrayal.vision.faces.align import SIZE
 
 CENTRE, RADII = (64.0, 71.0), (38.0, 50.0)  # of the face oval in an aligned face of SIZE pixels
-CORE = 0.72  # inside this share of the radii everything is face: eyes, nose, mouth, beard
-FEATHER = 0.22  # the rim over which the mask falls from 1 to 0
-
-
-def oval(size: int = SIZE) -> np.ndarray:
-    """Return the feathered oval: 1 in the middle, exactly 0 outside."""
-    return _ramp((1.0 - _radius(size)) / FEATHER)
-
-
-def skin_mask(face: np.ndarray) -> np.ndarray:
-    """Return the oval less what at its rim has not the colour of this face's skin (hair, hat, background).
-
-    Parameters
-    ----------
-    face
-        An aligned face, uint8, SIZE x SIZE x 3.
-    """
-    from scipy.ndimage import gaussian_filter
-
-    radius = _radius(face.shape[0])
-    likeness = gaussian_filter(skin_likeness(face), 1.5)
-    rim = _ramp((radius - CORE) / 0.1)
-    return oval(face.shape[0]) * (1 - rim * (1 - _ramp((likeness - 0.15) / 0.35)))
 
 
 def skin_likeness(face: np.ndarray) -> np.ndarray:
@@ -46,7 +20,7 @@ def skin_likeness(face: np.ndarray) -> np.ndarray:
 
 def skin_share(face: np.ndarray) -> float:
     """Return the share of the face's core that has its skin's colour: low where something covers the face."""
-    inside = _radius(face.shape[0]) < 0.8
+    inside = radius(face.shape[0]) < 0.8
     return float((skin_likeness(face)[inside] > 0.1).mean())
 
 
@@ -60,14 +34,8 @@ CHEEKS = [
 SPREAD = np.array([22.0, 5.0, 5.0])  # the least spread allowed: light varies more over a face than hue
 
 
-def _radius(size: int) -> np.ndarray:
+def radius(size: int) -> np.ndarray:
     """Distance from the oval's centre, 1 on its edge."""
     scale = SIZE / size
     y, x = (np.indices((size, size)) + 0.5) * scale
     return np.hypot((x - CENTRE[0]) / RADII[0], (y - CENTRE[1]) / RADII[1])
-
-
-def _ramp(values: np.ndarray) -> np.ndarray:
-    """Rise smoothly from 0 to 1 over the unit interval."""
-    inside = np.clip(values, 0.0, 1.0)
-    return inside * inside * (3 - 2 * inside)

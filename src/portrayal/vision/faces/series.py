@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.align import Similarity, fit_similarity
-from portrayal.vision.faces.attributes import steps, vary
-from portrayal.vision.faces.mask import oval, skin_mask
-from portrayal.vision.faces.model import Manipulator
-from portrayal.vision.faces.paste import changed_region, paste
 from portrayal.vision.faces.suitability import REASONS, Inspection
-from portrayal.vision.faces.temper import tempered
 
 # Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
 NO_SOURCE = ("", "none", "unknown", "null", "nan", "n/a", "na", "-", "?")
@@ -69,71 +63,21 @@ def require_consent(entry: Mapping[str, Any], name: str) -> None:
             )
 
 
-def make_series(
-    picture: Any,
-    seen: Inspection,
-    manipulator: Manipulator,
-    attribute: str,
-    values: Sequence[float] | None = None,
-    poles: Sequence[str] = (),
-    masked: bool = True,
-    seed: int = 0,
-) -> Series:
-    """Manipulate the face that was seen in a picture.
+class Changer(Protocol):
+    """Whatever makes series of photographs; its identity tells it apart in names of folders."""
 
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    seen
-        What `inspect_face` said of it; anything it has a reason against is refused.
-    manipulator
-        The model.
-    attribute
-        'gender', 'race', or 'placebo' (a random direction as large as the gender axis). Never age.
-    values
-        The steps; by default 7 for gender and placebo, 5 for race, from -2 to 2.
-    poles
-        For race, the groups at -1 and 1.
-    masked
-        False changes the whole oval, not only its skin (an ablation).
-    seed
-        Of the placebo's direction.
-    """
+    @property
+    def identity(self) -> str:
+        """A hash of all it is made of."""
+
+    def series(
+        self, picture: Any, seen: Inspection, axis: Sequence[str], masked: bool = True, seed: int = 0
+    ) -> Series:
+        """Return the series of an axis: an attribute, and the two poles of race."""
+
+
+def seen_landmarks(seen: Inspection) -> np.ndarray:
+    """Return the landmarks of a face that was seen, or refuse it for the reason there is against it."""
     if seen.face is None or seen.reason:
         raise PortrayalError(f"this face is not manipulated: {REASONS[seen.reason or 'no face']}.")
-    wanted = (
-        steps("gender" if attribute == "placebo" else attribute)
-        if values is None
-        else np.asarray(values, float)
-    )
-    aligned = np.asarray(seen.aligned)
-    code, start = manipulator.encode(aligned)
-    edits = _edits(manipulator, code, start, attribute, wanted, poles, seed)
-    edits = tempered(edits, aligned, even=attribute == "race")
-    mask = skin_mask(aligned) if masked else oval()
-    similarity = fit_similarity(seen.face.landmarks)
-    pictures = [paste(picture, edit, mask, similarity) for edit in edits]
-    region = _region(picture, mask, similarity)
-    return Series(
-        attribute, wanted, pictures, picture, seen, region, tuple(poles) if attribute == "race" else ()
-    )
-
-
-def _edits(
-    manipulator: Manipulator,
-    code: np.ndarray,
-    start: np.ndarray,
-    attribute: str,
-    values: np.ndarray,
-    poles: Sequence[str],
-    seed: int,
-) -> np.ndarray:
-    if attribute != "placebo":
-        return manipulator.edits(code, start, vary(start, attribute, values.tolist(), poles))
-    ends = manipulator.edits(code, start, vary(start, "gender", [values.min(), values.max()]))
-    return manipulator.placebo_edits(code, start, values, float(np.sqrt(np.mean(ends**2))), seed)
-
-
-def _region(picture: Any, mask: np.ndarray, similarity: Similarity) -> np.ndarray:
-    return changed_region(picture.size, mask, similarity)
+    return seen.face.landmarks

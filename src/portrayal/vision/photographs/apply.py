@@ -10,8 +10,8 @@ import polars as pl
 from portrayal.edges.folders import adopt, claim
 from portrayal.vision.faces.attributes import steps, two_poles
 from portrayal.vision.faces.build import LEFT_OUT, MANIFEST, Recipe, build
-from portrayal.vision.faces.model import open_manipulator
 from portrayal.vision.faces.sources import read_pictures
+from portrayal.vision.photographs.model import open_model
 
 
 def make_face_series(
@@ -36,7 +36,7 @@ def make_face_series(
     poles
         The two poles of race.
     model
-        Another model than the one that ships.
+        A file of another network than the one that ships.
     size
         Longer side of the pictures.
 
@@ -68,11 +68,12 @@ def make_face_series(
         steps(attribute)  # refuses what cannot be varied
     first, second = two_poles(poles) if "race" in attributes else ("", "")
     recipe = Recipe(tuple(attributes), ((first, second),), placebo=False, size=size)
+    changer = open_model(str(model) if model else None)
+    changer.require(recipe.axes())
     pictures = read_pictures(Path(table))
     adopt(Path(out).absolute(), "pictures")
     claim(Path(out).absolute(), "pictures")
-    manipulator = open_manipulator(str(model) if model else None)
-    return _said(build(pictures, manipulator, recipe, Path(out).absolute()))
+    return _said(build(pictures, changer, recipe, Path(out).absolute()))
 
 
 def _said(folder: Path) -> str:

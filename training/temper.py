@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from portrayal.vision.faces.align import SIZE
-from portrayal.vision.faces.mask import TO_LUMA_CHROMA, oval
+from portrayal.vision.faces.mask import TO_LUMA_CHROMA
+from training.skin import oval
 
 COLOUR = 12.0  # levels of 255
 BRIGHT = 110.0  # mean luma of a face on which an edit counts fully

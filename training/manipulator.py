@@ -1,4 +1,4 @@
-"""The manipulator as it ships: two ONNX networks and a page about them. No torch is needed to use it."""
+"""A trained Fader network: two ONNX files and a page about them. It shipped before the editor of photographs, and is an ablation now."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.attributes import clamp_age
+from training.attributes import clamp_age
 
-SHIPPED = Path(str(files("portrayal.vision.faces"))) / "model"
+KEPT = Path(__file__).parent / "ablations" / "fader"
 # Standard deviation of the noise on a code whose steps are 1 apart, chosen on adults seen from the side, whom neither
 # training nor the checks use.
 DITHER = 0.3
@@ -74,14 +73,14 @@ class Manipulator:
 
 @cache
 def open_manipulator(folder: Path | str | None = None) -> Manipulator:
-    """Open the model in a folder, by default the one that ships."""
+    """Open the model in a folder, by default the one kept as an ablation."""
     import onnxruntime
 
-    place = Path(folder) if folder else SHIPPED
+    place = Path(folder) if folder else KEPT
     paths = [place / "encoder.onnx", place / "decoder.onnx"]
     if not all(path.exists() for path in paths):
         raise PortrayalError(
-            f"no manipulator in {place}. Expected encoder.onnx and decoder.onnx; see portrayal faces train."
+            f"no manipulator in {place}. Expected encoder.onnx and decoder.onnx; see python -m training train."
         )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from training.skin import oval
+from training.temper import COLOUR, LEAST, light, slowest, tempered
 
-from portrayal.vision.faces.mask import TO_LUMA_CHROMA, oval
-from portrayal.vision.faces.temper import COLOUR, LEAST, light, slowest, tempered
+from portrayal.vision.faces.mask import TO_LUMA_CHROMA
 
 GREY = np.full((128, 128, 3), 128, dtype=np.uint8)
 
@@ -61,7 +62,7 @@ def test_training_and_use_temper_alike(even: bool):
 
 
 def test_the_dither_follows_from_the_picture():
-    from portrayal.vision.faces.model import dithered
+    from training.manipulator import dithered
 
     soft = np.random.default_rng(0).uniform(-1, 1, (8, 8, 8))
     first = dithered(soft, GREY)

@@ -53,10 +53,14 @@ class Editor:
         np.ndarray
             values x SIDE x SIDE x 3, uint8; where the mask is 0 the photograph's own pixels.
         """
-        own = _checked(face)
+        own = checked(face)
         told = conditions(attribute, values, poles)
         given = (own.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
         return np.stack([self._changed(own, given, row) for row in told])
+
+    def require(self, attribute: str, poles: Sequence[str]) -> None:
+        """Refuse a cue that is none of CUES."""
+        conditions(attribute, [], poles)
 
     def _changed(self, own: np.ndarray, given: np.ndarray, told: np.ndarray) -> np.ndarray:
         """Add what the network gives, one value at a time: memory does not grow with their number."""
@@ -101,7 +105,8 @@ def open_editor(path: Path | str) -> Editor:
     return Editor(session, hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16])
 
 
-def _checked(face: np.ndarray) -> np.ndarray:
+def checked(face: np.ndarray) -> np.ndarray:
+    """Return a face as it is, or refuse one that is not in the generator's alignment."""
     if face.shape != (SIDE, SIDE, 3) or face.dtype != np.uint8:
         raise PortrayalError(
             f"expected a face of {SIDE} x {SIDE} x 3 whole levels, but got {face.dtype} of {' x '.join(map(str, face.shape))}. "
