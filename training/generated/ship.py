@@ -1,8 +1,8 @@
-"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [--checks FILE]`.
+"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [SEED=STATE ...]`.
 
 CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed it was drawn from and
 its number there (`gathered.py` made one file of people of several seeds). Pictures are encoded once more, smaller; style vectors go into
-styles.npz, as a series is a straight way from its centre.
+styles.npz, as a series is a straight way from its centre. People under `before` in CHOSEN are taken from an earlier state of their seed.
 """
 
 from __future__ import annotations
@@ -27,19 +27,28 @@ READ = (BOTH, *CONTRASTS, "years", "wild age")
 STYLES = "styles.npz"
 
 
-def ship(chosen: dict[str, Any], out: Path, state: Path, checks: list[dict[str, Any]]) -> int:
+def ship(
+    chosen: dict[str, Any],
+    out: Path,
+    latest: Path,
+    earlier: dict[int, Path],
+    checks: list[dict[str, Any]],
+) -> int:
     """Write pictures, manifest and style vectors; returns how many bytes they take."""
     out.mkdir(parents=True, exist_ok=True)
     pictures: list[dict[str, Any]] = []
     people: dict[str, Any] = {}
     vectors: dict[str, np.ndarray] = {}
     for place, (seed, number) in enumerate(chosen["kept"], 1):
-        name, known = f"p{place:02}", str(name_of(seed, number))
+        before = [seed, number] in chosen.get("before", [])
+        name, state = f"p{place:02}", earlier[seed] if before else latest
+        known = str(number if before else name_of(seed, number))
         people[name] = {
             **people_of(state, {known})[known],
             "seed": seed,
             "number": number,
             "band": chosen["bands"][place - 1],
+            "ways": "before they were corrected" if before else "corrected",
         }
         rows, styles = _series(state, known, name)
         for row, stored in rows:
@@ -117,13 +126,15 @@ def main() -> None:
     parser.add_argument("chosen", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("state", type=Path)
+    parser.add_argument("earlier", nargs="*", help="SEED=STATE")
     parser.add_argument("--checks", type=Path, help="what `portrayal faces check OUT --json` printed")
     asked = parser.parse_args()
     chosen = json.loads(asked.chosen.read_text(encoding="utf-8"))
     checks = (
         [json.loads(line) for line in asked.checks.read_text("utf-8").splitlines()] if asked.checks else []
     )
-    print(f"{ship(chosen, asked.out, asked.state, checks) / 1e6:.2f} MB")
+    earlier = {int(seed): Path(path) for seed, path in (one.split("=", 1) for one in asked.earlier)}
+    print(f"{ship(chosen, asked.out, asked.state, earlier, checks) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":
