@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from portrayal.audits.search.measures.history import (
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
+from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence
 from portrayal.tables import ANSWERED, check_responses
@@ -212,8 +213,27 @@ def _scored(
         (PERFECT, 0): (perfect_lists(history), True),
         (RANDOM, 0): (random_lists(history, seed), False),
     }
-    laid = lay_out(history, lists)
-    return {name: _merged(score_laid(laid, ruler.scores)) for name, ruler in rulers.items()}
+    scores = {name: ruler.scores for name, ruler in rulers.items()}
+    # In this process all systems go over the documents together; workers take one system each.
+    systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
+    found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
+    return {
+        name: _merged({key: table for some in found for key, table in some[name].items()}) for name in rulers
+    }
+
+
+def _scorer(
+    history: History, scores: Mapping[str, Mapping[str, float]]
+) -> Callable[[Mapping[tuple[str, int], tuple[Any, bool]]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
+    """Return what scores systems' lists with every ruler: ruler to system and repeat to table."""
+
+    def scored(
+        systems: Mapping[tuple[str, int], tuple[Any, bool]],
+    ) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
+        laid = lay_out(history, systems)
+        return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
+
+    return scored
 
 
 def _merged(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
