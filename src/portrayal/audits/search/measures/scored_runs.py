@@ -103,15 +103,17 @@ class ScoredRuns:
         return {name: self.history.cut(found) for name, found in lists.items()}
 
 
-def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
-    """Score the answers of every system with every set of measuring vectors."""
+def score_runs(
+    evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None
+) -> ScoredRuns:
+    """Score the answers of every system with every set of measuring vectors; `rulers` are those known already."""
     history: History = evidence.inputs["history"]
     answers = _runs(evidence.responses)
     faults = {system: _fault(run, history) for (system, _), run in answers.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
     runs = {key: _once(run) for key, run in answers.items() if key[0] not in unusable}
     systems = list(dict.fromkeys(name for name, _ in runs))
-    rulers = {
+    rulers = rulers or {
         name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
@@ -218,7 +220,8 @@ def _scored(
     systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
     found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
     return {
-        name: _merged({key: table for some in found for key, table in some[name].items()}) for name in rulers
+        name: merge_repeats({key: table for some in found for key, table in some[name].items()})
+        for name in rulers
     }
 
 
@@ -236,7 +239,7 @@ def _scorer(
     return scored
 
 
-def _merged(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def merge_repeats(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
     for (name, _), table in tables.items():
