@@ -6,7 +6,7 @@ batch and summed. A unit's rows must lie together, within a file or from one to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.tables import starts
+from portrayal.tables import Contract, check, starts
 
 Source = pl.DataFrame | pl.LazyFrame | Path | str
 ROWS = 1 << 19  # in a batch: memory is as large after a hundred as after four
@@ -73,6 +73,39 @@ def whole_units(
             yield _checked(joined[:last], keys, seen)
     if held is not None and held.height:
         yield _checked(held, keys, seen)
+
+
+def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
+    """Yield the parts of several tables: a folder of Parquet files for each, in which files of one name hold the same units, whole.
+
+    Parameters
+    ----------
+    root
+        Holds a folder for each table.
+    contracts
+        The tables and their columns.
+    unit
+        The column that names a unit; a table without it belongs to the others' units.
+
+    Raises
+    ------
+    PortrayalError
+        When a unit is in two parts, or a part lacks a file.
+    """
+    seen = Seen()
+    for file in parquet_files(root / next(iter(contracts)), next(iter(contracts))):
+        tables = {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
+        having = [table.select(unit) for table in tables.values() if unit in table.columns]
+        again = seen.again(pl.concat(having).unique().sort(unit))
+        if again is not None:
+            raise PortrayalError(f"{unit} {again[0]!r} is in two parts. Put it in one, whole.")
+        yield tables
+
+
+def _read_part(file: Path, name: str, contract: Contract) -> pl.DataFrame:
+    if not file.is_file():
+        raise PortrayalError(f"{name}: there is no {file}. Expected a file of this name for every part.")
+    return check(pl.read_parquet(file, glob=False), contract, name)
 
 
 def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFrame:
