@@ -123,8 +123,9 @@ def ratio_ends(
     """
     ratio = top / bottom if count > 1 and bottom > 0 else top
     squares = max(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
-    ends = _ratio_ends(*(np.asarray(float(part)) for part in (ratio, bottom, squares, count)), 0.0, 0.95)
-    return float(ends[0]), float(ends[1])
+    column = [np.asarray(float(part)) for part in (ratio, bottom, squares, count)]
+    low, high = _ratio_ends(column[0], column[1], column[2], column[3], 0.0, 0.95)
+    return float(low), float(high)
 
 
 def _ratio_ends(

@@ -87,4 +87,10 @@ def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
     for tables in parts(root, _TABLES, "image"):
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
         if images.height:
-            yield Stages(images["image"].to_list(), **tables, known=known)
+            yield Stages(
+                images["image"].to_list(),
+                tables["mentions"],
+                tables["captions"],
+                people=tables["people"],
+                known=known,
+            )

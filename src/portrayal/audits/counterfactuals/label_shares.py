@@ -114,7 +114,6 @@ class _Sums:
 
     values: np.ndarray
     people: int = 0
-    pictures: int = 0
     empty: int = 0
     flipped: float = 0.0  # people for whom some label changes
     labels: dict[str, np.ndarray] = field(default_factory=dict)
@@ -134,10 +133,9 @@ class _Sums:
                 " another. Expected the same steps in all."
             )
         self.people += len(set(block.people))
-        self.pictures += len(block.pictures)
         self.empty += block.empty
-        given = block.present >= 0.5
-        changes = given.any(axis=1) & ~given.all(axis=1)
+        given = np.asarray(block.present >= 0.5)
+        changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
         comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
         each = np.stack(
             [by_person(kind.astype(float), block.people).sum(axis=0) for kind in (comes, goes, changes)]
