@@ -1,6 +1,6 @@
 """JPEGs to embeddings on a GPU: the exact path, the fast path, and each of its halves alone, in images a second.
 
-    python benchmarks/gpu_images.py [--pictures 2048] [--batch 512] [--seconds 6] [--weights FILE] [--json FILE]
+    python benchmarks/gpu_images.py [--pictures 2048] [--batch 256] [--seconds 6] [--weights FILE] [--json FILE]
 
 Pictures of nothing (500 x 375, seeded) are written into a temporary folder and asked about as the recorder asks: four batches
 at once. CLIP ViT-B/32 in bfloat16. Without `--weights` (a checkpoint of that size) they are random: speed does not depend on
@@ -231,7 +231,7 @@ def main(given: Sequence[str] | None = None) -> int:
     """Read the command line and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", type=int, default=2048)
-    parser.add_argument("--batch", type=int, default=512)
+    parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--seconds", type=float, default=6.0, help="of each measurement, about")
     parser.add_argument("--weights", help="a checkpoint of ViT-B/32; random without it")
     parser.add_argument("--json", help="a file for the figures")

@@ -111,4 +111,9 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     smallest=2000,
+    why=(
+        "Adding the weights of words takes two fifths of ours and choosing the best 1,000 of 100,000 scores half: a sample, a"
+        " comparison and a sort, four passes of arrays where bm25s's compiled heap takes one. Ours adds in double precision,"
+        " bm25s in single, which halves the bytes of a word of many documents."
+    ),
 )

@@ -155,5 +155,9 @@ BENCHMARK = Benchmark(
     check=check,
     limit=limit,
     smallest=9_000,
-    why="Polars and duckdb join and group in compiled code on all cores; ours takes a third of its time for hashing every tag once.",
+    why=(
+        "Of the processor time of ours about two fifths are hashing every tag and looking its number up, a fifth is comparing every"
+        " picture's name and system with the row before, and a seventh is counting. Polars hashes the strings too, in compiled"
+        " code on all cores; ours saves its join and its group by, not the reading."
+    ),
 )

@@ -13,7 +13,8 @@ import math
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import reduce, wraps
+from operator import or_
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -233,8 +234,19 @@ def starts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
     >>> starts(pl.DataFrame({"stimulus": ["a", "a", "b", "a"]}), ["stimulus"]).to_list()
     [True, False, True, True]
     """
-    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift()) for name in columns)
-    return frame.select((differs | (pl.int_range(pl.len()) == 0)).alias("starts")).to_series()
+    first = pl.Series("starts", [True] * min(1, frame.height), dtype=pl.Boolean)
+    return first.append(changes(frame, columns)) if frame.height > 1 else first
+
+
+def changes(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """Say of each row but the first whether it differs in these columns from the row before."""
+    return reduce(or_, (_changes(frame[name]) for name in columns))
+
+
+def _changes(column: pl.Series) -> pl.Series:
+    """Say where a column differs from the row before; slices are views, where `shift` would copy the column."""
+    now, before = column[1:], column[:-1]
+    return now.ne_missing(before) if column.null_count() else now != before
 
 
 def check_results(table: Any) -> pl.DataFrame:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -91,3 +93,37 @@ def test_the_vocabulary_grows_and_finds_every_word() -> None:
         assert (vocabulary.find(part) == -1).all()
         vocabulary.add(part, ["w"] * len(part))
     assert vocabulary.find(hashes).tolist() == list(range(len(hashes)))
+
+
+def test_words_are_found_while_others_are_added() -> None:
+    # A thread that looks up meanwhile finds a word's own id or takes it for a new one, whatever is added.
+    hashes = np.random.default_rng(1).permutation(np.arange(1, 200_001, dtype=np.uint64)) * np.uint64(
+        0x9E3779B97F4A7C2B
+    )
+    vocabulary, done = Vocabulary(), Event()
+
+    def look() -> int:
+        looks = 0
+        while not done.is_set() or not looks:
+            ids = vocabulary.find(hashes)
+            assert ((ids == -1) | (ids == np.arange(len(hashes)))).all()
+            looks += 1
+        return looks
+
+    with ThreadPoolExecutor(2) as pool:
+        looking = [pool.submit(look) for _ in range(2)]
+        for part in np.array_split(hashes, 400):
+            vocabulary.add(part, ["w"] * len(part))
+        done.set()
+        assert all(one.result() for one in looking)
+    assert vocabulary.find(hashes).tolist() == list(range(len(hashes)))
+
+
+def test_batches_looked_up_ahead_get_the_numbers_of_the_order_of_the_texts() -> None:
+    first, second = Tokeniser(["the"]), Tokeniser(["the"])
+    batches = [["the nurse", "a Café"], ["café the doctor", ""], ["doctor nurse b"]]
+    ahead = [first.look_up(batch) for batch in batches]  # all before a word is known
+    assert [first.number(found)[0].tolist() for found in ahead] == [
+        second.encode(batch)[0].tolist() for batch in batches
+    ]
+    assert first.vocabulary.words == second.vocabulary.words == ["the", "nurse", "a", "café", "doctor", "b"]

@@ -24,6 +24,7 @@ from portrayal.errors import PortrayalError, check_name
 from portrayal.text.space import WordSpace
 
 Pairs = Sequence[tuple[str, str]]
+BLOCK = 2000  # words scored at a time: their vectors stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) ->
     rows = space.rows(words)
     scores = np.full(len(rows), np.nan)
     known = np.flatnonzero(rows >= 0)
-    for block in np.array_split(known, max(1, len(known) // 50_000)):  # bounds memory on big vocabularies
+    for block in np.array_split(known, max(1, len(known) // BLOCK)):
         # Summed word by word: a matrix product's last digit would depend on the words beside it.
         scores[block] = (space.unit_rows(rows[block]) * direction.vector).sum(axis=1)
     return scores

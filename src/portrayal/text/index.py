@@ -9,9 +9,7 @@ On disk an index is plain .npy arrays that are mapped into memory, so that openi
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,17 +25,15 @@ from portrayal.edges.writing import replacing, write_text
 from portrayal.engine import Shard, chosen, run
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
+from portrayal.text.numbered import BATCH, CHARACTERS, check_names, number_batches
 from portrayal.text.stemming import stems
-from portrayal.text.tokens import Found, Tokeniser, found_words, stop_words, words
+from portrayal.text.tokens import Tokeniser, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
-# About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
-BATCH, CHARACTERS = 1000, 2_000_000
-AHEAD = 2  # batches whose words are found while earlier ones are counted
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     names: list[str] = []
     count = _counted_by_workers if chosen().named else _counted_here
     vocabulary, blocks = count(documents, left_out, names)
-    _check_names(names)
+    check_names(names)
     return _join(names, vocabulary, left_out, blocks)
 
 
@@ -130,8 +126,8 @@ def _counted_here(
 ) -> tuple[list[str], list[_Block]]:
     """Count the words of all documents in this process, adding the documents' names."""
     tokeniser, blocks = Tokeniser(stop), list[_Block]()
-    for some, found in _ahead(in_batches(documents, BATCH, CHARACTERS)):
-        blocks.append(_block(*tokeniser.number(found), len(names)))
+    for some, ids, borders in number_batches(documents, tokeniser):
+        blocks.append(_block(ids, borders, len(names)))
         names.extend(some)
     return tokeniser.vocabulary.words, blocks
 
@@ -169,20 +165,6 @@ def _count(stop: frozenset[str], batch: tuple[int, list[str]]) -> tuple[list[str
     tokeniser = Tokeniser(stop)
     block = _block(*tokeniser.encode(texts), first)
     return tokeniser.vocabulary.words, block
-
-
-def _ahead(batches: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[list[str], Found]]:
-    """Yield the names and words of each batch; a second thread finds the words of the next ones meanwhile."""
-    waiting: deque[tuple[list[str], Future[Found]]] = deque()
-    with ThreadPoolExecutor(1) as pool:
-        for batch in batches:
-            words = pool.submit(found_words, [text for _, text in batch])
-            waiting.append(([name for name, _ in batch], words))
-            if len(waiting) > AHEAD:
-                some, words = waiting.popleft()
-                yield some, words.result()
-        for some, words in waiting:
-            yield some, words.result()
 
 
 def stemmed(index: Index, stemmer: str) -> Index:
@@ -259,15 +241,6 @@ def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks:
         postings[places], counts[places] = block.postings, block.counts
         cursor[block.words] += block.sizes
     return Index(names, vocabulary, borders, postings, counts, lengths, stop)
-
-
-def _check_names(names: list[str]) -> None:
-    if not names:
-        raise PortrayalError("the collection has no documents to index. Expected at least one.")
-    series = pl.Series(names)
-    if series.n_unique() < len(names):
-        twice = series.filter(series.is_duplicated())[0]
-        raise PortrayalError(f"document {twice!r} is there twice. Give every document its own id.")
 
 
 def save_index(index: Index, folder: Path | str, source: str = "") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,8 +62,7 @@ class WordSpace:
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """Return the rows of many words, -1 where the vectors lack one."""
-        found = [-1 if row is None else row for row in map(self.index.get, words)]
-        rows = np.array(found, dtype=np.int64)
+        rows = np.fromiter(map(self.index.get, words, repeat(-1)), np.int64)
         for place in np.flatnonzero(rows < 0).tolist():
             rows[place] = self.index.get(words[place].lower(), -1)
         return rows

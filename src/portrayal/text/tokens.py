@@ -21,8 +21,8 @@ STOP_LISTS = ("lucene", "snowball", "none")
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
 
-# In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character.
-_WORD_BYTES = bytes(byte >= 128 or chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" for byte in range(256))
+# In prepared text a word byte is a letter or digit of ASCII, or any byte of a longer UTF-8 character; the rest becomes 0.
+_SPELLED = bytes(byte if byte >= 128 else ord(chr(byte).lower()) * chr(byte).isalnum() for byte in range(256))
 
 
 def words(text: str) -> list[str]:
@@ -68,21 +68,23 @@ def _own_list(path: Path) -> frozenset[str]:
     return found
 
 
-class Found(NamedTuple):
-    """The words of a batch of texts: where they stand, and their hashes; text i has words borders[i] to borders[i + 1]."""
+class LookedUp(NamedTuple):
+    """The words of a batch of texts: text i has words borders[i] to borders[i + 1]."""
 
     data: NDArray[np.uint8]
-    starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # where words begin and end
     ends: NDArray[np.int64]
     hashes: Hashes
+    ids: Ids  # -1 where a word was new when it was looked up
     borders: NDArray[np.int64]
 
-
-def found_words(texts: Sequence[str]) -> Found:
-    """Find the words of texts; this needs no vocabulary, so that batches can be looked at side by side."""
-    data, offsets = _joined(texts)
-    starts, ends = _borders(data)
-    return Found(data, starts, ends, word_hashes(data, starts, ends), np.searchsorted(starts, offsets))
+    def spelled(self, places: NDArray[np.int64]) -> list[str]:
+        """Return the words at these places."""
+        raw, spans = (
+            self.data.tobytes(),
+            zip(self.starts[places].tolist(), self.ends[places].tolist(), strict=True),
+        )
+        return [raw[start:end].decode() for start, end in spans]
 
 
 class Tokeniser:
@@ -104,52 +106,50 @@ class Tokeniser:
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
         """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
-        return self.number(found_words(texts))
+        return self.number(self.look_up(texts))
 
-    def number(self, found: Found) -> tuple[Ids, NDArray[np.int64]]:
-        """Do what `encode` does with words that were found beforehand."""
-        ids = self._ids(found.hashes, found.data, found.starts, found.ends)
-        if not self._stopped:
-            return ids, found.borders
+    def look_up(self, texts: Sequence[str]) -> LookedUp:
+        """Find the words of texts and look up those known so far; several threads may do so at once."""
+        data, offsets = _joined(texts)
+        starts, ends = _borders(data)
+        hashes = word_hashes(data, starts, ends)
+        borders = np.searchsorted(starts, offsets)
+        return LookedUp(data, starts, ends, hashes, self.vocabulary.find(hashes), borders)
+
+    def number(self, found: LookedUp) -> tuple[Ids, NDArray[np.int64]]:
+        """Do what `encode` does with words that were looked up beforehand; one thread at a time, in the order of the texts."""
+        self.vocabulary.complete(found.ids, found.hashes, found.spelled)
         # Stop words were seen first, so theirs are the lowest ids.
-        kept = ids >= len(self._stopped)
-        return ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
-
-    def _ids(
-        self, hashes: Hashes, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> Ids:
-        """Return the ids of the words, adding those never seen before in the order of the text."""
-        ids = self.vocabulary.find(hashes)
-        new = np.flatnonzero(ids < 0)
-        if len(new):
-            distinct, first = np.unique(hashes[new], return_index=True)
-            order = np.argsort(first)
-            places = new[first[order]]
-            raw, spans = data.tobytes(), zip(starts[places].tolist(), ends[places].tolist(), strict=True)
-            self.vocabulary.add(distinct[order], [raw[start:end].decode() for start, end in spans])
-            ids[new] = self.vocabulary.find(hashes[new])
-        return ids
+        kept = found.ids >= len(self._stopped)
+        if kept.all():
+            return found.ids, found.borders
+        return found.ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
 
 
 def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the prepared texts as one array of bytes, and where each begins; the last border is the end."""
-    prepared = [_prepared(text) for text in texts]
-    lengths = np.fromiter((len(text) + 1 for text in prepared), np.int64, len(prepared))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return np.frombuffer(b"\n".join([*prepared, b""]), np.uint8), offsets
+    joined = "\n".join([*texts, ""])
+    if joined.isascii():
+        raw, sizes = joined.encode(), map(len, texts)
+    else:
+        prepared = [_prepared(text) for text in texts]
+        raw, sizes = b"\n".join([*prepared, b""]), map(len, prepared)
+    lengths = np.fromiter(sizes, np.int64, len(texts))
+    return np.frombuffer(raw.translate(_SPELLED), np.uint8), np.concatenate([[0], np.cumsum(lengths + 1)])
 
 
 def _prepared(text: str) -> bytes:
-    """Return the text in lower case; if it is not ASCII, whatever is no letter or digit becomes a space."""
+    """Return the text; if it is not ASCII in lower case, and whatever is no letter or digit becomes a space."""
     if text.isascii():
-        return text.lower().encode()
+        return text.encode()
     plain = _NOT_WORD.sub(" ", unicodedata.normalize("NFC", text).lower())
     return plain.encode("utf-8", "replace")
 
 
 def _borders(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where words begin and end."""
-    inside = np.zeros(len(data) + 2, bool)
-    inside[1:-1] = np.frombuffer(data.tobytes().translate(_WORD_BYTES), bool)
-    borders = np.flatnonzero(inside[1:] != inside[:-1])  # into a word, out of it, into the next ...
-    return borders[::2], borders[1::2]
+    """Return where words begin and end, in bytes whose last is none of a word."""
+    ends = np.flatnonzero(data == 0)
+    starts = np.empty_like(ends)
+    starts[:1], starts[1:] = 0, ends[:-1] + 1
+    some = starts < ends
+    return (starts, ends) if some.all() else (starts[some], ends[some])

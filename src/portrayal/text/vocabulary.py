@@ -9,6 +9,8 @@ million for ten million words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,9 @@ def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArra
         len(data) + 1, "<u8", padded, strides=(1,)
     )  # the eight bytes from each byte on
     lengths = ends - starts
-    hashes = (eights[starts] & _MASKS[np.minimum(lengths, _WIDE)]) * _FACTOR
+    hashes: Hashes = eights[starts]
+    hashes &= _MASKS.take(lengths, mode="clip")
+    hashes *= _FACTOR
     long = np.flatnonzero(lengths > _WIDE)
     done = _WIDE
     while len(long):
@@ -42,61 +46,79 @@ def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArra
 
 
 class Vocabulary:
-    """Words and their ids, 0, 1, 2 ... in the order they were first seen."""
+    """Words and their ids, 0, 1, 2 ... in the order they were first seen.
+
+    Other threads may look words up while one adds some: they find a word or take it for a new one, never for another.
+    """
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self._keys: Hashes = np.zeros(1 << 16, np.uint64)
-        self._ids: Ids = np.zeros(1 << 16, np.int32)
+        self._table = _empty(1 << 17)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def find(self, hashes: Hashes) -> Ids:
         """Return each hash's id, or -1 where it is new."""
-        hashes = np.maximum(hashes, np.uint64(1))  # 0 marks an empty slot
-        slots = self._slots(hashes)
-        found, ids = self._keys[slots], self._ids[slots]
-        others = np.flatnonzero(found != hashes)
-        ids[others] = -1
+        slots, keys = self._table  # taken together: a table that grew meanwhile is another one
+        places = _places(hashes, slots)
+        ids = slots.take(places)
+        # The keys lie by id, so that those of frequent words, which are seen early, share a few lines of the cache.
+        left = np.flatnonzero(keys.take(ids, mode="clip") != hashes)
         # A slot held by another word: look in the next one, until the word or an empty slot is met.
-        left = others[found[others] != 0]
+        left = left[ids[left] >= 0]
         while len(left):
-            slots[left] = (slots[left] + 1) & (len(self._keys) - 1)
-            found = self._keys[slots[left]]
-            hit = found == hashes[left]
-            ids[left[hit]] = self._ids[slots[left[hit]]]
-            left = left[~hit & (found != 0)]
+            places[left] = (places[left] + 1) & (len(slots) - 1)
+            ids[left] = met = slots[places[left]]
+            left = left[(met >= 0) & (keys.take(met, mode="clip") != hashes[left])]
         return ids
+
+    def complete(self, ids: Ids, hashes: Hashes, spelled: Callable[[NDArray[np.int64]], list[str]]) -> None:
+        """Fill in the ids that are -1, adding words never seen before in their order; `spelled` gives those at some places."""
+        missing = np.flatnonzero(ids < 0)
+        if not len(missing):
+            return
+        ids[missing] = self.find(hashes[missing])  # others may have been added since
+        new = missing[ids[missing] < 0]
+        distinct, first = np.unique(hashes[new], return_index=True)
+        order = np.argsort(first)
+        self.add(distinct[order], spelled(new[first[order]]))
+        ids[new] = self.find(hashes[new])
 
     def add(self, hashes: Hashes, words: list[str]) -> None:
         """Give new, distinct hashes the next ids."""
         ids = np.arange(len(self.words), len(self.words) + len(words), dtype=np.int32)
         self.words.extend(words)
-        if 3 * len(self.words) > len(self._keys):
-            self._grow()
-        self._insert(np.maximum(hashes, np.uint64(1)), ids)
+        if 3 * len(self.words) > len(self._table[0]):
+            self._grow(len(self.words) - len(words))
+        _insert(self._table, hashes, ids)
 
-    def _slots(self, hashes: Hashes) -> NDArray[np.int64]:
-        """Return the first slot of each hash: its top bits after mixing."""
-        bits = np.uint64(64 - (len(self._keys).bit_length() - 1))
-        return ((hashes * np.uint64(0xBF58476D1CE4E5B9)) >> bits).astype(np.int64)
-
-    def _insert(self, hashes: Hashes, ids: Ids) -> None:
-        """Put each hash into the first free slot from its own; of two that want one, the first has it."""
-        slots = self._slots(hashes)
-        while len(hashes):
-            free = self._keys[slots] == 0
-            wanted, first = np.unique(slots[free], return_index=True)
-            placed = np.flatnonzero(free)[first]
-            self._keys[wanted], self._ids[wanted] = hashes[placed], ids[placed]
-            left = np.ones(len(hashes), bool)
-            left[placed] = False
-            hashes, ids, slots = hashes[left], ids[left], (slots[left] + 1) & (len(self._keys) - 1)
-
-    def _grow(self) -> None:
+    def _grow(self, known: int) -> None:
         """Make room: at least six slots a word, so that few words share one."""
-        keys, ids = self._keys, self._ids
-        size = 1 << (6 * len(self.words)).bit_length()
-        self._keys, self._ids = np.zeros(size, np.uint64), np.zeros(size, np.int32)
-        self._insert(keys[keys != 0], ids[keys != 0])
+        keys, table = self._table[1][:known], _empty(1 << (6 * len(self.words)).bit_length())
+        _insert(table, keys, np.arange(known, dtype=np.int32))
+        self._table = table
+
+
+_Table = tuple[Ids, Hashes]  # the id in each slot, -1 where it is empty; the hash of each id
+
+
+def _empty(size: int) -> _Table:
+    return np.full(size, -1, np.int32), np.zeros(size, np.uint64)
+
+
+def _places(hashes: Hashes, slots: Ids) -> NDArray[np.int64]:
+    """Return the first slot of each hash: its top bits, which the multiplication mixed best."""
+    return (hashes >> np.uint64(65 - len(slots).bit_length())).view(np.int64)
+
+
+def _insert(table: _Table, hashes: Hashes, ids: Ids) -> None:
+    """Put each hash into the first free slot from its own; of two that want one, the first has it."""
+    slots, keys = table
+    keys[ids] = hashes
+    places = _places(hashes, slots)
+    while len(ids):
+        free = np.flatnonzero(slots[places] < 0)
+        slots[places[free][::-1]] = ids[free][::-1]
+        left = slots[places] != ids
+        ids, places = ids[left], (places[left] + 1) & (len(slots) - 1)

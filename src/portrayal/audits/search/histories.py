@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History
+from portrayal.audits.search.measures.sequences import Sequences
+from portrayal.engine import chosen
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, RollCall
+from portrayal.text.collections.collection import Document
 from portrayal.text.tokens import stop_words, words
 
 
@@ -46,8 +49,6 @@ def make_history(
     roll
         Watches the documents go by.
     """
-    from portrayal.text.index import build_index
-
     if not collection.queries:
         raise PortrayalError(
             f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
@@ -55,7 +56,18 @@ def make_history(
     documents = collection.documents() if roll is None else roll.watch(collection.documents())
     kept = documents if only is None else (document for document in documents if document[0] in only)
     left_out = measuring_stop_words() if stop is None else stop
-    index = build_index(kept, stop=left_out)
-    bags = Bags(index.documents, index.words, index.matrix)
+    bags = _bags(kept, left_out)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
     return History(queries, bags, collection.levels(), cutoff, discount, inflected)
+
+
+def _bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
+    """Read documents: by an engine's workers where one was chosen, who count, or by the threads of this process."""
+    from portrayal.text.index import build_index
+    from portrayal.text.numbered import read_numbered
+
+    if chosen().named:
+        index = build_index(documents, stop=stop)
+        return Bags(index.documents, index.words, index.matrix)
+    read = read_numbered(documents, stop)
+    return Bags(read.documents, read.words, Sequences(read.ids, read.borders, len(read.words)))

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from portrayal.systems.base import Question
-from portrayal.systems.encoders.jpegs import DeviceJpegs, read_plain_jpeg
+from portrayal.systems.encoders.files_read import FileReaders
+from portrayal.systems.encoders.jpegs import DeviceJpegs
 from portrayal.systems.encoders.pictures import Preparation, cut_file
 from portrayal.systems.encoders.resampling import FILTERS
 
 THREADS = 4  # Pillow resizes outside Python's lock but decodes JPEGs inside it, so more threads gain little
-READERS = 8  # threads that read files for a GPU
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Decoder:
             if processes
             else ThreadPoolExecutor(THREADS)
         )
-        self.readers = ThreadPoolExecutor(READERS) if self.jpegs else None
+        self.readers = FileReaders() if self.jpegs else None
 
     def close(self) -> None:
         """Let the threads and processes go."""
         self.pool.shutdown()
         if self.readers is not None:
-            self.readers.shutdown()
+            self.readers.close()
 
     def decoded(self, questions: Sequence[Question]) -> Decoded:
         """Decode the pictures of questions; what the device does not take is decoded exactly."""
@@ -69,18 +69,10 @@ class Decoder:
     def _on_device(self, questions: Sequence[Question]) -> list[tuple[Question, Any]]:
         if self.jpegs is None or self.readers is None:
             return []
-        slices = [list(questions[start::READERS]) for start in range(READERS)]
-        read = [pair for pairs in self.readers.map(_read, slices) for pair in pairs]
+        read = self.readers.read([question.content for question in questions])
         pictures = self.jpegs.decoded([data for _, data in read])
-        made = {
-            question.hash: picture
-            for (question, _), picture in zip(read, pictures, strict=True)
+        return [
+            (questions[place], picture)
+            for (place, _), picture in zip(read, pictures, strict=True)
             if picture is not None
-        }
-        return [(question, made[question.hash]) for question in questions if question.hash in made]
-
-
-def _read(questions: Sequence[Question]) -> list[tuple[Question, bytearray]]:
-    """Read the files that a device may decode; a thread takes many, because handing one over costs as much as reading it."""
-    read = [(question, read_plain_jpeg(question.content)) for question in questions]
-    return [(question, data) for question, data in read if data is not None]
+        ]

@@ -27,7 +27,7 @@ class DeviceJpegs:
     decode: Decode
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def decoded(self, files: Sequence[bytearray]) -> list[Any | None]:
+    def decoded(self, files: Sequence[bytearray | memoryview]) -> list[Any | None]:
         """Return the pixels of each file, or None where this decoder cannot read it."""
         import torch
 

@@ -58,6 +58,8 @@ class TowerEncoder(BaseSystem):
     _decoder: Decoder | None = None
     _kept: EmbeddingCache | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    # Of the model alone: a batch that begins looks into the cache while another is encoded.
+    _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def load(self) -> Towers:
         """Load the model; called once, when first asked."""
@@ -94,8 +96,9 @@ class TowerEncoder(BaseSystem):
             decoder = self._opened() if missing else None
         if decoder is not None:
             decoded = decoder.decoded([question for question in missing if question.kind == "image"])
-            with self._lock:
+            with self._encoding:
                 new = self._encoded([question for question in missing if question.kind != "image"], decoded)
+            with self._lock:
                 self._keep(new)
             found |= new
         return [found[question.hash] for question in questions]

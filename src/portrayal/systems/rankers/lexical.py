@@ -80,17 +80,29 @@ class Lexical:
         `out` is room for the scores that is used again and again; by default it is made anew.
         """
         ids, counts = self.index.encode(query)
-        borders, scores = self.weights.indptr, np.empty(len(self.documents)) if out is None else out
-        scores.fill(0)
+        scores = np.empty(len(self.documents)) if out is None else out
+        clean = False
         for word, factor in zip(ids.tolist(), self.weigh(ids, counts).tolist(), strict=True):
-            if word in self.common:
+            if not clean and word in self.common:
+                np.multiply(self.common[word], factor, out=scores)  # nothing to add to yet
+            elif word in self.common:
                 scores += self.common[word] if factor == 1 else factor * self.common[word]
             else:
-                part = slice(borders[word], borders[word + 1])
-                scores[self.index.postings[part]] += factor * self.weights.data[part]
+                self._add_rare(scores if clean else _zeroed(scores), word, factor)
+            clean = True
+        if not clean:
+            scores.fill(0)
         if self.shift is None:
             return scores
         return np.where(scores > 0, scores + counts.sum() * self.shift, -np.inf)
+
+    def _add_rare(self, scores: Array, word: int, factor: float) -> None:
+        """Add a word's weights to the documents that have it."""
+        part = slice(self.weights.indptr[word], self.weights.indptr[word + 1])
+        weights = self.weights.data[part]
+        # Indices of the machine's own width: `add.at` has a quick way for these alone.
+        places = self.index.postings[part].astype(np.intp)
+        np.add.at(scores, places, weights if factor == 1 else factor * weights)
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return the best documents that share a word with the query, for each query."""
@@ -107,6 +119,11 @@ class Lexical:
         """Search one query after the other in the same room."""
         room, floor = np.empty(len(self.documents)), 0.0 if self.shift is None else -np.inf
         return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
+
+
+def _zeroed(scores: Array) -> Array:
+    scores.fill(0)
+    return scores
 
 
 def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene") -> Lexical:

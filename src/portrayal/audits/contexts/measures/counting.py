@@ -40,11 +40,16 @@ def count_clusters(tags: np.ndarray, pictures: np.ndarray, n_pictures: int, memb
     starts = run_starts(pictures)
     named = pictures[starts]
     apart = np.bincount(named).max() > 1  # a picture's rows lie in several places
-    if apart or np.diff(np.append(starts, len(tags))).max() > MOST:
+    if apart or longest_run(starts, len(tags)) > MOST:
         return _plain(tags, pictures, n_pictures, member)
     counts = np.zeros((n_pictures, member.shape[1]), dtype=np.int64)
     counts[named] = count_runs(tags, starts, member).T
     return counts
+
+
+def longest_run(starts: np.ndarray, rows: int) -> int:
+    """Return how many rows the longest run has, of runs that begin at `starts`."""
+    return int(np.diff(starts, append=rows).max(initial=0))
 
 
 def run_starts(pictures: np.ndarray) -> np.ndarray:
@@ -60,7 +65,7 @@ def count_runs(tags: np.ndarray, starts: np.ndarray, member: np.ndarray) -> np.n
 
     def count(first: int, last: int) -> None:
         low, high = starts[first], starts[last] if last < len(starts) else len(tags)
-        rows, begins = tags[low:high], starts[first:last] - low
+        rows, begins = tags[low:high].astype(np.intp), starts[first:last] - low
         for at, table in enumerate(words):
             sums = np.add.reduceat(table.take(rows), begins)
             found[at * PACKED : (at + 1) * PACKED, first:last] = sums.view(np.uint8).reshape(-1, PACKED).T

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -45,11 +46,27 @@ class _Lists:
         return hash((id(self.typology), id(self.context_tags)))
 
 
+class _Prepared(NamedTuple):
+    """The lists, ready to be asked."""
+
+    known: dict[str, frozenset[str]]  # the clusters of every entry of the typology
+    of_places: frozenset[str]
+    clusters: tuple[str, ...]
+    contexts: tuple[str, ...]
+    columns: dict[str, list[int]]  # of every entry, the columns of clusters and contexts it is in
+
+
 @lru_cache(maxsize=4)
-def _prepared(lists: _Lists) -> tuple[dict[str, frozenset[str]], frozenset[str], dict[str, set[str]]]:
-    """Return the clusters of every entry, the places' words, and what is in every column."""
-    columns = _members(lists.typology, lists.context_tags)
-    return clusters_of(lists.typology), frozenset(lists.context_tags["tag"]), columns
+def _prepared(lists: _Lists) -> _Prepared:
+    members = _members(lists.typology, lists.context_tags)
+    contexts = tuple(lists.context_tags["context"].unique().sort())
+    clusters = tuple(name for name in members if name not in contexts)
+    columns: dict[str, list[int]] = {}
+    for place, name in enumerate((*clusters, *contexts)):
+        for entry in members[name]:
+            columns.setdefault(entry, []).append(place)
+    known = clusters_of(lists.typology)
+    return _Prepared(known, frozenset(lists.context_tags["tag"]), clusters, contexts, columns)
 
 
 def membership(
@@ -57,13 +74,19 @@ def membership(
 ) -> Membership:
     """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
     normal = {tag: normalise(tag) for tag in tags}
-    known, of_places, columns = _prepared(_Lists(typology, context_tags))
+    known, of_places, clusters, contexts, columns = _prepared(_Lists(typology, context_tags))
     read = read_tags(set(normal.values()), known, of_places)
-    contexts = tuple(context_tags["context"].unique().sort())
-    clusters = tuple(name for name in columns if name not in contexts)
     entries = [read.get(normal[tag], ()) for tag in tags]
-    wanted = [columns[name] for name in (*clusters, *contexts)]
-    member = np.array([[not inside.isdisjoint(entry) for inside in wanted] for entry in entries], dtype=bool)
+    width = len(clusters) + len(contexts)
+    member = np.zeros(len(entries) * width, dtype=bool)
+    member[
+        [
+            row * width + column
+            for row, entry in enumerate(entries)
+            for one in entry
+            for column in columns.get(one, ())
+        ]
+    ] = True
     table = pl.DataFrame(
         {
             "tag": list(tags),
@@ -72,7 +95,7 @@ def membership(
         },
         schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
     )
-    return Membership(table, clusters, contexts, member.reshape(len(entries), len(columns)))
+    return Membership(table, clusters, contexts, member.reshape(len(entries), width))
 
 
 def tag_counts(responses: Source) -> pl.DataFrame:

@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.codes import coded, in_chunks
+from portrayal.audits.contexts.measures.counting import MOST, count_clusters, count_runs, longest_run
 from portrayal.audits.contexts.measures.membership import Membership, membership
 from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.errors import PortrayalError
-from portrayal.tables import ANSWERED, STIMULI, starts
+from portrayal.tables import ANSWERED, STIMULI, changes
 
 BASELINE = "baseline"
 NEUTRAL = "neutral"
@@ -51,42 +52,76 @@ def describe_pictures(
     genders
         The sub-clusters that name a gender. The one with most tags is inferred; a tie, or none, is neutral.
     """
-    pictures, row = _numbered(responses.select(*KEYS, "status"))
-    tagged = (responses["status"] == "answered") & responses["tag"].is_not_null()
-    tags, rows = responses["tag"].filter(tagged), row.filter(tagged).to_numpy()
-    distinct, codes = _coded(tags)
-    lookup = membership(distinct, typology, context_tags)
-    member = np.hstack([lookup.member, lookup.tags["known"].to_numpy()[:, None]])
-    counts = count_clusters(
-        codes, rows, pictures.height, np.hstack([member, np.ones((len(member), 1), bool)])
-    )
+    pictures, begins, rows = _numbered(responses.select(*KEYS, "status"))
+    names, codes = coded(responses["tag"].cast(pl.String))
+    told = (responses["status"] == "answered") & responses["tag"].is_not_null()
+    if not told.all():
+        codes[~told.fill_null(False).to_numpy()] = len(names)
+    lookup, member = _members(names, typology, context_tags)
+    counts = _counted(codes, begins, rows, pictures.height, member)
     counted = _with_counts(pictures, counts, lookup)
-    described = counted.join(
-        stimuli.select(_factors(stimuli)), on="stimulus", how="left", maintain_order="left"
-    )
-    return _judge(described, lookup, genders).drop("row")
+    factors = stimuli.select(_factors(stimuli))
+    described = _beside(counted, factors)
+    return _judge(described, lookup, genders)
 
 
-def _coded(tags: pl.Series) -> tuple[pl.Series, np.ndarray]:
-    """Return the distinct tags in order, and each tag's place among them; every string is hashed once."""
-    categories = tags.cast(pl.Categorical)
-    numbers, codes = categories.unique(), categories.to_physical().to_numpy()
-    names = numbers.cast(pl.String)
-    order = names.arg_sort().to_numpy()
-    places = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint32)
-    places[numbers.to_physical().to_numpy()[order]] = np.arange(len(order), dtype=np.uint32)
-    return names.gather(order), places[codes]
+def _members(
+    names: pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame
+) -> tuple[Membership, np.ndarray]:
+    """Look the names up; the table has a row a name: its clusters and places, whether it is known, and that it is a tag.
+
+    Null is no tag, and neither is the row behind the last name, for rows that tell no tag.
+    """
+    lookup = membership(names.drop_nulls(), typology, context_tags)
+    member = np.zeros((len(names) + 1, lookup.member.shape[1] + 2), dtype=bool)
+    is_tag = np.flatnonzero(names.is_not_null().to_numpy())
+    member[is_tag, :-2], member[is_tag, -2], member[is_tag, -1] = lookup.member, lookup.tags["known"], True
+    return lookup, member
 
 
-def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
-    """Return each picture once, with its `row`, and the row of the picture that each response is of."""
-    begins = starts(told, KEYS)
-    first = told.filter(begins)
-    pictures = first.unique(KEYS, keep="first", maintain_order=True).with_row_index("row")
-    if pictures.height == first.height:  # a picture's responses lie together, as recorded ones do
-        return pictures, begins.cast(pl.UInt32).cum_sum() - 1
-    rows = told.join(pictures.drop("status"), on=list(KEYS), how="left", maintain_order="left")["row"]
-    return pictures, rows
+def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray, np.ndarray | None]:
+    """Return each picture once, where runs of its responses begin, and the row of the picture that each response is of.
+
+    The last is None where a picture's responses lie together, as recorded ones do: then each run is a picture.
+    """
+    begins = _run_starts(told)
+    first = told[begins]
+    if any(first[name].n_unique() == first.height for name in ("stimulus", *KEYS)):
+        return first, begins, None
+    pictures = first.unique(KEYS, keep="first", maintain_order=True)
+    if pictures.height == first.height:
+        return pictures, begins, None
+    numbers = pictures.drop("status").with_row_index("row")
+    rows = told.join(numbers, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")["row"]
+    return pictures, begins, rows.to_numpy()
+
+
+def _run_starts(told: pl.DataFrame) -> np.ndarray:
+    """Return where responses of another picture begin."""
+
+    def look(start: int, end: int) -> np.ndarray:
+        before = max(start - 1, 0)
+        return changes(told[before:end], KEYS).arg_true().to_numpy().astype(np.int64) + before + 1
+
+    first = np.zeros(min(1, told.height), np.int64)
+    return np.concatenate([first, *(found for _, found in in_chunks(look, told.height))])
+
+
+def _counted(
+    codes: np.ndarray, begins: np.ndarray, rows: np.ndarray | None, pictures: int, member: np.ndarray
+) -> np.ndarray:
+    """Return how many tags of each cluster each picture has, clusters by pictures."""
+    if rows is None and len(codes) and longest_run(begins, len(codes)) <= MOST:
+        return count_runs(codes, begins, member)
+    each = np.repeat(np.arange(pictures), np.diff(begins, append=len(codes))) if rows is None else rows
+    return count_clusters(codes, each, pictures, member).T
+
+
+def _beside(pictures: pl.DataFrame, factors: pl.DataFrame) -> pl.DataFrame:
+    """Put the factors of its stimulus beside each picture; those of the same stimuli in the same order need no look-up."""
+    if factors["stimulus"].equals(pictures["stimulus"]):
+        return pictures.hstack(factors.drop("stimulus").get_columns())
+    return pictures.join(factors, on="stimulus", how="left", maintain_order="left")
 
 
 @shared
@@ -126,7 +161,9 @@ def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership)
         "known",
         "tags",
     ]
-    return pictures.with_columns(pl.Series(name, counts[:, place]) for place, name in enumerate(names))
+    return pictures.hstack(
+        [pl.Series(name, numbers.astype(np.int64)) for name, numbers in zip(names, counts, strict=True)]
+    )
 
 
 def column(cluster: str) -> str:

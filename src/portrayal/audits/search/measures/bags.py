@@ -1,4 +1,9 @@
-"""Documents as bags of words: how often each term occurs in each document, one sparse matrix stored by term."""
+"""Documents as bags of words: how often each term occurs in each document.
+
+They are held as one sparse matrix stored by term, or as the numbers of the words in the order of the texts. Weights are
+whole numbers, whose sums are the same in any order: a document's is the same to the last digit whichever way it is held
+and whatever other documents are held with it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portrayal.audits.search.measures.sequences import Sequences
 from portrayal.errors import PortrayalError
 
 if TYPE_CHECKING:
@@ -23,17 +29,29 @@ class Bags:
 
     documents: Sequence[str]
     words: Sequence[str]
-    counts: sparse.csc_array
+    held: sparse.csc_array | Sequences
+
+    @cached_property
+    def counts(self) -> sparse.csc_array:
+        """How often each term (column) occurs in each document (row)."""
+        return self.held.counts() if isinstance(self.held, Sequences) else self.held
 
     @cached_property
     def row_of(self) -> Mapping[str, int]:
         """The row of each document id."""
-        return {name: row for row, name in enumerate(self.documents)}
+        return dict(zip(self.documents, range(len(self.documents)), strict=True))
 
     @cached_property
     def column_of(self) -> Mapping[str, int]:
         """The column of each word."""
-        return {word: column for column, word in enumerate(self.words)}
+        return dict(zip(self.words, range(len(self.words)), strict=True))
+
+    @cached_property
+    def longest(self) -> int:
+        """How many words the longest document has."""
+        if isinstance(self.held, Sequences):
+            return int(self.held.lengths.max(initial=0))
+        return int(np.bincount(self.held.indices, self.held.data).max(initial=0))
 
     def rows(self, names: Iterable[str]) -> np.ndarray:
         """Return the rows of these documents.
@@ -52,44 +70,56 @@ class Bags:
             ) from None
 
     def columns(self, words: Iterable[str]) -> np.ndarray:
-        """Return the columns of those words that occur at all, by the alphabet, as `times` goes over them."""
-        found = [self.column_of[word] for word in sorted(set(words)) if word in self.column_of]
-        return np.array(found, dtype=np.int64)
+        """Return the columns of those words that occur at all, each once."""
+        found = [self.column_of[word] for word in set(words) if word in self.column_of]
+        return np.sort(np.array(found, dtype=np.int64))
 
-    def count(self, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def times(self, weights: np.ndarray) -> np.ndarray:
+        """Return, per document, the sum of its terms' weights; `weights` has a row a term and holds whole numbers."""
+        if isinstance(self.held, Sequences):
+            return self.held.times(weights)
+        total = np.zeros((len(self.documents), weights.shape[1]), np.int64)
+        for start in range(0, len(self.words), BLOCK):
+            total += self.held[:, start : start + BLOCK] @ weights[start : start + BLOCK]
+        return total
+
+    def times_left_out(
+        self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], weights: np.ndarray
+    ) -> np.ndarray:
+        """Return, for each row of each list, the sum of the weights of those of its terms that its list leaves out.
+
+        Parameters
+        ----------
+        lists, left_out
+            Of each list, its rows and the columns it leaves out.
+        weights
+            As for `times`.
+        """
+        if isinstance(self.held, Sequences):
+            return self.held.times_left_out(lists, left_out, weights)
+        sizes = [len(rows) for rows in lists]
+        places = np.repeat(np.arange(sum(sizes)), np.repeat([len(columns) for columns in left_out], sizes))
+        columns = np.concatenate([np.tile(part, size) for part, size in zip(left_out, sizes, strict=True)])
+        counts = self._count(columns, np.concatenate(lists)[places])
+        total = np.zeros((weights.shape[1], sum(sizes)), np.int64)
+        for sums, weight in zip(total, weights.T, strict=True):
+            np.add.at(sums, places, counts * weight[columns])
+        return total.T
+
+    def _count(self, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return how often each term occurs in the document beside it; postings are searched, not gone over."""
         needed, asked = np.unique(columns, return_inverse=True)
         part = self._sorted[:, needed]
         if not part.nnz:
-            return np.zeros(len(rows))
+            return np.zeros(len(rows), np.int64)
         size = len(self.documents)
         # Terms and then their documents ascend, so one search finds them all.
         postings = np.repeat(np.arange(len(needed)) * size, np.diff(part.indptr)) + part.indices
         wanted = asked * size + rows
         place = np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)
-        return np.where(postings[place] == wanted, part.data[place], 0).astype(np.float64)
-
-    @cached_property
-    def _alphabetical(self) -> np.ndarray:
-        """The columns, by the alphabet of their words."""
-        return np.array(sorted(range(len(self.words)), key=self.words.__getitem__), dtype=np.int64)
+        return np.where(postings[place] == wanted, part.data[place], 0).astype(np.int64)
 
     @cached_property
     def _sorted(self) -> sparse.csc_array:
         """The counts with every column's documents ascending."""
         return self.counts if self.counts.has_sorted_indices else self.counts.sorted_indices()
-
-    def times(self, weights: np.ndarray) -> np.ndarray:
-        """Return, per document, the sum of its terms' weights; `weights` has a row a term.
-
-        Terms are added one by one in the order of the alphabet, so that a document's sum is the same to the last
-        digit whatever other documents are held with it.
-        """
-        total = np.zeros((weights.shape[1], len(self.documents)))
-        for start in range(0, len(self.words), BLOCK):
-            chosen = self._alphabetical[start : start + BLOCK]
-            part = self.counts[:, chosen]
-            occurring = np.diff(part.indptr)
-            for sums, weight in zip(total, weights[chosen].T, strict=True):
-                np.add.at(sums, part.indices, part.data * np.repeat(weight, occurring))
-        return total.T

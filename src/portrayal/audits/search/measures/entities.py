@@ -41,10 +41,10 @@ def without_shared(mentions: Mentions) -> dict[str, set[str]]:
 
 def count_mentions(bags: Bags, mentions: Mentions) -> np.ndarray:
     """Return how often each document (row) mentions each group (column)."""
-    weights = np.zeros((len(bags.words), len(mentions)))
+    weights = np.zeros((len(bags.words), len(mentions)), np.int64)
     for column, words in enumerate(mentions.values()):
-        weights[bags.columns(words), column] = 1.0
-    return bags.times(weights)
+        weights[bags.columns(words), column] = 1
+    return bags.times(weights).astype(np.float64)
 
 
 def document_groups(counts: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -154,7 +155,7 @@ def lay_out(history: History, systems: Mapping[Key, tuple[Lists, bool]]) -> Laid
 def score_laid(laid: LaidOut[Key], scores: Mapping[str, float]) -> dict[Key, pl.DataFrame]:
     """Return the scored queries of each system, measured with these word scores."""
     history, count = laid.history, len(laid.systems)
-    by_column = np.array([scores.get(word, np.nan) for word in history.bags.words], dtype=np.float64)
+    by_column = np.fromiter(map(scores.get, history.bags.words, repeat(np.nan)), np.float64)
     documents = document_scores(laid.rows, history.left_out * count, history.bags, by_column)
     sizes = np.array([len(rows) for rows in laid.rows], dtype=np.int64)
     of_lists = list_scores(documents, laid.weights, sizes)

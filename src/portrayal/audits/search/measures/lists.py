@@ -29,6 +29,9 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+FINE, SMALL = 44, -10  # a step is 2^-FINE where the largest score lies between 2^SMALL and 1
+
+
 def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
     """Return the weights of ranks 1 to `length`, not yet scaled to sum 1.
 
@@ -104,16 +107,31 @@ def document_scores(
     if not sum(map(len, lists)):
         return np.zeros(0)
     known = ~np.isnan(scores)
-    weights = np.column_stack([np.where(known, scores, 0.0), known.astype(np.float64)])
-    every, sizes = np.concatenate(lists), [len(rows) for rows in lists]
-    left = bags.times(weights)[every]
-    places = np.repeat(np.arange(len(every)), np.repeat([len(columns) for columns in left_out], sizes))
-    columns = np.concatenate([np.tile(part, size) for part, size in zip(left_out, sizes, strict=True)])
-    counts = bags.count(columns, every[places])
-    np.subtract.at(left, places, counts[:, None] * weights[columns])  # one by one, in the order of the words
-    # A count below one half is a zero: counts are whole numbers carried as floats.
-    some = left[:, 1] > 0.5
-    return np.where(some, left[:, 0] / np.where(some, left[:, 1], 1.0), np.nan)
+    steps, step = in_steps(np.where(known, scores, 0.0), bags.longest)
+    weights = np.column_stack([steps, known])
+    left = bags.times(weights)[np.concatenate(lists)] - bags.times_left_out(lists, left_out, weights)
+    some = left[:, 1] > 0
+    return np.where(some, left[:, 0] * step / np.where(some, left[:, 1], 1), np.nan)
+
+
+def in_steps(scores: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
+    """Return scores as whole numbers of small steps, and the step: whole numbers have the same sum in any order.
+
+    Cosines are counted in steps of 2^-44, whatever the largest is; larger or very small scores, and documents of hundreds
+    of thousands of words, in others.
+
+    Examples
+    --------
+    >>> steps, step = in_steps(np.array([0.5, -0.25]), 1000)
+    >>> (steps * step).tolist(), step == 2**-44
+    ([0.5, -0.25], True)
+    """
+    _, size = np.frexp(np.abs(scores).max(initial=0.0))
+    size = 0 if SMALL < size <= 0 else int(size)
+    fine = min(
+        FINE - size, 62 - size - longest.bit_length()
+    )  # the sum of the longest document stays below 2^62
+    return np.rint(np.ldexp(scores, fine)).astype(np.int64), float(np.ldexp(1.0, -fine))
 
 
 def list_scores(documents: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 import numpy as np
 
 from portrayal.audits.search.measures.history import History
@@ -18,7 +20,7 @@ def word_scores(space: WordSpace, direction: Direction, history: History) -> dic
     """Return the genderedness of all usable words of a history's queries and documents that the vectors have."""
     asked = {word for words in history.queries.values() for word in words}
     new = sorted(asked - history.bags.column_of.keys())
-    words = [word for word in (*history.bags.words, *new) if usable(word)]
+    words = list(filter(usable, (*history.bags.words, *new)))
     scores = score_words(space, direction, words)
-    pairs = zip(words, scores.tolist(), np.isnan(scores).tolist(), strict=True)
-    return {word: score for word, score, missing in pairs if not missing}
+    known = ~np.isnan(scores)
+    return dict(zip(compress(words, known.tolist()), scores[known].tolist(), strict=True))
