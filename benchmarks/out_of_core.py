@@ -1,6 +1,6 @@
-"""Tags and parsed captions larger than memory: rows, seconds and peak memory of each job, in a process of its own.
+"""Tags, parsed captions, series and ranked lists larger than memory: rows, seconds and peak memory of each job, in a process of its own.
 
-    python benchmarks/out_of_core.py [tags] [mentions] [10_000_000 100_000_000] [--json FILE]
+    python benchmarks/out_of_core.py [tags] [mentions] [series] [lists] [10_000_000 100_000_000] [--json FILE]
 
 The data are made up (seed 0) in a temporary folder, which is deleted; 100 million rows take under 3 GB of disk there. Peak
 memory should not grow with the rows: the last line of each job prints the largest over the smallest.
@@ -22,6 +22,7 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.larger_than_memory import lists, make_lists, make_series, series
 from benchmarks.saved import write_found
 
 SIZES = (10_000_000, 100_000_000)
@@ -171,13 +172,18 @@ def mentions(folder: Path) -> pl.DataFrame:
     return mention_shares(folder)
 
 
-JOBS = {"tags": (make_tags, tags), "mentions": (make_mentions, mentions)}
+JOBS = {
+    "tags": (make_tags, tags),
+    "mentions": (make_mentions, mentions),
+    "series": (make_series, series),
+    "lists": (make_lists, lists),
+}
 
 
-def run(job: str, rows: int, root: Path) -> dict[str, float]:
+def run(job: str, rows: int, root: Path, **shard: int) -> dict[str, float]:
     """Make the data, run the job in a process of its own, delete the data."""
     folder = root / f"{job}_{rows}"
-    JOBS[job][0](folder, rows)
+    JOBS[job][0](folder, rows, **shard)
     said = subprocess.run(
         [sys.executable, __file__, "--job", job, str(folder)], check=True, capture_output=True, text=True
     )

@@ -191,6 +191,17 @@ def test_techniques_that_are_no_sums_are_refused(mentions):
         mention_shares(mentions, techniques=["stereotyping: leakage"])
 
 
+@pytest.mark.parametrize(
+    ("job", "rows"), [("tags", 2_000_000), ("series", 2_000_000), ("mentions", 400_000), ("lists", 400_000)]
+)
+def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path):
+    """A quarter of the rows and all of them, in files of a sixteenth: a process that held them all would take four times as much."""
+    few, many = (
+        out_of_core.run(job, count, tmp_path, shard=rows // 16)["peak"] for count in (rows // 4, rows)
+    )
+    assert many < 1.2 * few
+
+
 def test_the_benchmark_runs(tmp_path):
     for job in out_of_core.JOBS:
         found = out_of_core.run(job, 40_000, tmp_path)

@@ -48,6 +48,8 @@ _PUBLIC = {
     "classify_tags": "portrayal.text.typology",
     "tag_shares": "portrayal.audits.contexts.tag_shares",
     "mention_shares": "portrayal.audits.captions.mention_shares",
+    "list_shares": "portrayal.audits.search.list_shares",
+    "label_shares": "portrayal.audits.counterfactuals.label_shares",
     "results": "portrayal.tables",
     "calibrate": "portrayal.flow",
     # search engines and faces

@@ -6,7 +6,7 @@ batch and summed. A unit's rows must lie together, within a file or from one to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.tables import starts
+from portrayal.tables import Contract, check, starts
 
 Source = pl.DataFrame | pl.LazyFrame | Path | str
-ROWS = 1 << 20  # in a batch
+ROWS = 1 << 19  # in a batch: memory is as large after a hundred as after four
 
 
 def scan(source: Source, name: str = "table") -> pl.LazyFrame:
@@ -65,7 +65,7 @@ def whole_units(
     """
     seen = Seen()
     held = None
-    for batch in (one for table in _each_file(source) for one in _read(table, columns, rows)):
+    for batch in _batches(source, columns, rows):
         joined = batch if held is None else pl.concat([held, batch])
         last = _last_start(joined, keys)
         held = joined[last:]
@@ -73,6 +73,39 @@ def whole_units(
             yield _checked(joined[:last], keys, seen)
     if held is not None and held.height:
         yield _checked(held, keys, seen)
+
+
+def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
+    """Yield the parts of several tables: a folder of Parquet files for each, in which files of one name hold the same units, whole.
+
+    Parameters
+    ----------
+    root
+        Holds a folder for each table.
+    contracts
+        The tables and their columns.
+    unit
+        The column that names a unit; a table without it belongs to the others' units.
+
+    Raises
+    ------
+    PortrayalError
+        When a unit is in two parts, or a part lacks a file.
+    """
+    seen = Seen()
+    for file in parquet_files(root / next(iter(contracts)), next(iter(contracts))):
+        tables = {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
+        having = [table.select(unit) for table in tables.values() if unit in table.columns]
+        again = seen.again(pl.concat(having).unique().sort(unit))
+        if again is not None:
+            raise PortrayalError(f"{unit} {again[0]!r} is in two parts. Put it in one, whole.")
+        yield tables
+
+
+def _read_part(file: Path, name: str, contract: Contract) -> pl.DataFrame:
+    if not file.is_file():
+        raise PortrayalError(f"{name}: there is no {file}. Expected a file of this name for every part.")
+    return check(pl.read_parquet(file, glob=False), contract, name)
 
 
 def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFrame:
@@ -84,21 +117,25 @@ def _checked(batch: pl.DataFrame, keys: Sequence[str], seen: Seen) -> pl.DataFra
     return batch
 
 
-def _each_file(source: Source) -> Iterator[pl.LazyFrame]:
-    """Yield the files of a folder one by one: of many at once polars reads ahead, and memory would grow with them."""
+def _batches(source: Source, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
+    """Yield columns in batches, in the table's order; of a folder file by file and range by range."""
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        yield source.lazy()
-    else:
-        yield from (pl.scan_parquet(file, glob=False) for file in parquet_files(Path(source)))
+        table = _selected(source.lazy(), columns)
+        yield from table.collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
+        return
+    # A streamed file is read ahead, and what it took is given back late: memory would grow with the files.
+    for file in parquet_files(Path(source)):
+        table = _selected(pl.scan_parquet(file, glob=False), columns)
+        total = table.select(pl.len()).collect().item()
+        yield from (table.slice(start, rows).collect() for start in range(0, total, rows))
 
 
-def _read(table: pl.LazyFrame, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the columns in batches, in the table's order."""
+def _selected(table: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
     found = table.collect_schema().names()
     for name in columns:
         if name not in found:
             raise PortrayalError(f"the table lacks column {name!r} (found: {', '.join(found)}).")
-    yield from table.select(columns).collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
+    return table.select(columns)
 
 
 def _last_start(frame: pl.DataFrame, keys: Sequence[str]) -> int:

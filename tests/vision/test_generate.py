@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from portrayal.cli.main import main
+from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import PARTS
 from portrayal.vision.faces.attributes import RACES
@@ -125,6 +126,50 @@ def test_killed_anywhere_and_started_again_it_ends_with_the_same_bytes(
     assert not (tmp_path / "faces" / MANIFEST).exists()
     make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", quiet=True, effort=QUICK)
     assert all_bytes(tmp_path / "faces") == all_bytes(made)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_people_made_by_workers_are_the_same_bytes(tmp_path: Path, made: Path, workers: int) -> None:
+    asked = Asked(2, ("gender", "race"), 256, 5)
+    here = DrawnStudio()
+    with using("local", workers):
+        said = make_folder(here, asked, tmp_path / "faces", "squares", True, QUICK, DrawnStudio)
+    assert all_bytes(tmp_path / "faces") == all_bytes(made)
+    assert "2 people, 58 pictures" in said
+    assert here.looked == 1  # the pool; who was chosen was made elsewhere
+
+
+class YoungByName(DrawnStudio):
+    """Reads everybody as young whose first step of gender has an odd sum of levels: the same people wherever they are made."""
+
+    def years(self, pictures: np.ndarray) -> np.ndarray:
+        found = super().years(pictures)
+        return found - 30 if len(pictures) == 7 and int(pictures[0, 16::32, 16::32, 0].sum()) % 2 else found
+
+
+def test_who_is_dropped_by_a_worker_leaves_no_trace_and_the_others_are_the_same(tmp_path: Path) -> None:
+    """Somebody dropped changes who comes next, so that a worker made a person too many: nothing of them may be left."""
+    asked = Asked(3, ("gender",), 256, 5)
+    make_folder(YoungByName(), asked, tmp_path / "here", "squares", True, QUICK)
+    with using("local", 3):
+        make_folder(YoungByName(), asked, tmp_path / "there", "squares", True, QUICK, YoungByName)
+    assert json.loads((tmp_path / "here" / MANIFEST).read_text())["left out"][YOUNG] > 0
+    assert all_bytes(tmp_path / "there") == all_bytes(tmp_path / "here")
+
+
+def test_broken_off_among_workers_it_goes_on_without_them(tmp_path: Path, made: Path) -> None:
+    asked = Asked(2, ("gender", "race"), 256, 5)
+    with using("local", 2), pytest.raises(PortrayalError, match="person 1 of 2"):
+        make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", True, QUICK, NoStudio)
+    make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", True, QUICK)
+    assert all_bytes(tmp_path / "faces") == all_bytes(made)
+
+
+class NoStudio(DrawnStudio):
+    """A worker whose machine lacks the network."""
+
+    def drawn(self, styles: np.ndarray, side: int) -> np.ndarray:
+        raise PortrayalError("no network here")
 
 
 class YoungOnce(DrawnStudio):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import portrayal
-from portrayal.cli.app import Commands, Quiet, answer, app, resumable
+from portrayal.cli.app import Commands, Engine, Quiet, Workers, answer, app, resumable
 
 faces_app = typer.Typer(cls=Commands, help="Counterfactual faces.", no_args_is_help=True)
 app.add_typer(faces_app, name="faces")
@@ -71,11 +71,13 @@ def generate(
         "local/faces"
     ),
     quiet: Quiet = False,
+    engine: Engine = None,
+    workers: Workers = None,
 ) -> None:
     """Make series of adults who do not exist; run again after a stop it goes on, and ends with the same bytes."""
     varied = [word.strip() for word in attributes.split(",") if word.strip()]
     with resumable():
-        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet))
+        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet, engine, workers))
 
 
 @faces_app.command()

@@ -9,7 +9,18 @@ asked through here: an engine tries again what was lost, and only the recorder m
 from portrayal.engine.choice import chosen, using
 from portrayal.engine.kept import Kept
 from portrayal.engine.outcome import ShardFailed, ShardFault
-from portrayal.engine.run import in_order, run
+from portrayal.engine.run import in_order, run, shared_out
 from portrayal.engine.shards import Shard, cut
 
-__all__ = ["Kept", "Shard", "ShardFailed", "ShardFault", "chosen", "cut", "in_order", "run", "using"]
+__all__ = [
+    "Kept",
+    "Shard",
+    "ShardFailed",
+    "ShardFault",
+    "chosen",
+    "cut",
+    "in_order",
+    "run",
+    "shared_out",
+    "using",
+]

@@ -88,6 +88,19 @@ def in_order(
     return found
 
 
+def shared_out(make: Make, contents: Sequence[Any], what: str) -> Iterable[Any]:
+    """Return the results of contents in order: by the workers of an engine that somebody named, else here, one by one.
+
+    For work that is quick enough in this process, and worth sending only where somebody has machines for it.
+
+    Parameters
+    ----------
+    make, contents, what
+        As `in_order` takes them.
+    """
+    return in_order(make, contents, what, label=f"{what}s") if chosen().named else map(make(), contents)
+
+
 def _results(
     make: Make, shards: Iterable[Shard], workers: int | None, kept: Kept | None, gpus: float
 ) -> Generator[tuple[Shard, Any], None, None]:

@@ -63,6 +63,24 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
     return Estimate(mean, mean - half, mean + half, n=len(values))
 
 
+def mean_of_sums(total: float, squares: float, n: int, level: float = 0.95) -> Estimate:
+    """Return what `clustered_mean` does of n values, from their sum and the sum of their squares.
+
+    Examples
+    --------
+    >>> [round(end, 6) for end in mean_of_sums(6, 14, 3)] == [round(end, 6) for end in clustered_mean(np.array([1, 2, 3]))]
+    True
+    """
+    from scipy import special
+
+    if n < 2:
+        return Estimate(total / n if n else np.nan, n=n)
+    mean = total / n
+    error = np.sqrt(max(squares - n * mean**2, 0.0) / (n - 1) / n)
+    half = float(special.stdtrit(n - 1, 0.5 + level / 2) * error)
+    return Estimate(mean, mean - half, mean + half, n=n)
+
+
 def ratio_interval(
     top: np.ndarray, bottom: np.ndarray, null: float = 0.0, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -82,14 +100,42 @@ def ratio_interval(
     level
         Of the interval.
     """
-    from scipy import special
-
     count = ((top != 0) | (bottom != 0)).sum(axis=0)
     whole = bottom.sum(axis=0)
     known = (count > 1) & (whole > 0)
+    ratio = top.sum(axis=0) / np.where(known, whole, 1.0)
+    return _ratio_ends(ratio, whole, ((top - ratio * bottom) ** 2).sum(axis=0), count, null, level)
+
+
+def ratio_ends(
+    top: float, bottom: float, tops: float, product: float, bottoms: float, count: float
+) -> tuple[float, float]:
+    """Return what `ratio_interval` does for one column, from sums over units that were added up in parts.
+
+    Parameters
+    ----------
+    top, bottom
+        Their sums.
+    tops, product, bottoms
+        The sums of the squares of top, of top x bottom, and of the squares of bottom.
+    count
+        How many units have either.
+    """
+    ratio = top / bottom if count > 1 and bottom > 0 else top
+    squares = max(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
+    column = [np.asarray(float(part)) for part in (ratio, bottom, squares, count)]
+    low, high = _ratio_ends(column[0], column[1], column[2], column[3], 0.0, 0.95)
+    return float(low), float(high)
+
+
+def _ratio_ends(
+    ratio: np.ndarray, whole: np.ndarray, residual: np.ndarray, count: np.ndarray, null: float, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    from scipy import special
+
+    known = (count > 1) & (whole > 0)
     base, people = np.where(known, whole, 1.0), np.where(known, count, 2)
-    ratio = top.sum(axis=0) / base
-    squares = ((top - ratio * bottom) ** 2).sum(axis=0) + ((ratio - null) * base / people) ** 2
+    squares = residual + ((ratio - null) * base / people) ** 2
     error = np.sqrt(people / (people - 1) * squares) / base
     half = np.where(known & (error > DUST), special.stdtrit(people - 1, 0.5 + level / 2) * error, np.nan)
     return ratio - half, ratio + half

@@ -17,11 +17,10 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_CAPTIONS,
     Stages,
 )
-from portrayal.batches import Seen, parquet_files, scan
-from portrayal.errors import PortrayalError
-from portrayal.tables import Contract, check
+from portrayal.batches import parts, scan
+from portrayal.tables import Contract
 
-_TABLES: dict[str, Contract] = {"mentions": MENTIONS, "captions": CAPTIONS, "people": PEOPLE}
+_TABLES: dict[str, Contract] = {"captions": CAPTIONS, "mentions": MENTIONS, "people": PEOPLE}
 
 
 def mention_shares(
@@ -85,13 +84,8 @@ def _stages(root: Path) -> frozenset[str]:
 
 
 def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
-    seen = Seen()
-    for file in parquet_files(root / "captions", "captions"):
-        tables = {name: _read(root / name / file.name, name) for name in _TABLES}
+    for tables in parts(root, _TABLES, "image"):
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
-        again = seen.again(images)
-        if again is not None:
-            raise PortrayalError(f"image {again[0]!r} is in two parts. Put it in one, whole.")
         if images.height:
             yield Stages(
                 images["image"].to_list(),
@@ -100,9 +94,3 @@ def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
                 people=tables["people"],
                 known=known,
             )
-
-
-def _read(file: Path, name: str) -> pl.DataFrame:
-    if not file.is_file():
-        raise PortrayalError(f"{name}: there is no {file}. Expected a file of this name for every part.")
-    return check(pl.read_parquet(file, glob=False), _TABLES[name], name)

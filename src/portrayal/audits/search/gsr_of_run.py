@@ -67,7 +67,8 @@ def gsr_of_run(
     >>> found["gsr"] > 0.5, found["queries"], found["unused"]
     (True, 20, [])
     """
-    study = _study(run, {"collection": str(collection), "vectors": [vectors], **settings}, seed)
+    chosen = {"collection": str(collection), "vectors": [vectors], **settings}
+    study = ranked_study(chosen, seed, [{"name": RUN, "use": f"run:{run}"}])
     results, shown = read_run(run), stimuli(study)
     kept = inputs_of_listed(study, results["doc"])
     check_run(results, set(kept["documents"]["doc"]), set(shown["stimulus"]), str(run))
@@ -102,14 +103,14 @@ def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
     return {"quality": {name: finite(value) for name, value in means.items()}}
 
 
-def _study(run: Path | str, settings: dict[str, Any], seed: int) -> Study:
-    """Return the study that asks nothing but the run file; paths start in the working directory."""
+def ranked_study(settings: dict[str, Any], seed: int, systems: Sequence[dict[str, str]] = ()) -> Study:
+    """Return a study of rankings that are there already, as run files or as a table; paths start in the working directory."""
     return make_study(
         {
             "name": RUN,
             "audit": "search",
             "seed": seed,
-            "systems": [{"name": RUN, "use": f"run:{run}"}],
+            "systems": list(systems) or [{"name": RUN, "use": "bm25"}],  # a study must name one
             "search": {**settings, "validate_direction": False},
         }
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from portrayal.edges.folders import MARK, claim
 from portrayal.edges.progress import track
 from portrayal.edges.writing import write_bytes
+from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import require_parts
 from portrayal.vision.faces.attributes import steps
@@ -40,6 +41,8 @@ def generate_faces(
     seed: int = 0,
     out: Path | str = "local/faces",
     quiet: bool = False,
+    engine: str | None = None,
+    workers: int | None = None,
 ) -> str:
     """Make series of people who do not exist, face only: gender, race between three pairs of groups, and a placebo.
 
@@ -60,6 +63,9 @@ def generate_faces(
         A new or empty folder, or one this command began with the same wishes.
     quiet
         Without a bar on standard error.
+    engine, workers
+        Who makes people, one each at a time, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md. The people are
+        the same.
 
     Returns
     -------
@@ -86,7 +92,13 @@ def generate_faces(
     if _is_done(folder, asked):
         return f"{folder} is done: nothing was made anew"
     draw, device = best_device()
-    return make_folder(SmallStudio(draw), asked, folder, device, quiet)
+    with using(engine, workers):
+        return make_folder(SmallStudio(draw), asked, folder, device, quiet, open_studio=_open_studio)
+
+
+def _open_studio() -> SmallStudio:
+    """Return a worker's studio, on the best device of its machine."""
+    return SmallStudio(best_device()[0])
 
 
 def make_folder(
@@ -96,10 +108,12 @@ def make_folder(
     device: str,
     quiet: bool = False,
     effort: Effort = THRIFTY,
+    open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
     """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
     _begin(folder, asked)
-    making, start = Making(studio, ready_compass(), asked, folder, effort), time.monotonic()
+    making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
+    start = time.monotonic()
     for _ in track(making, "making people who do not exist", quiet=quiet):
         pass
     write_bytes(folder / MANIFEST, json.dumps(_manifest(making)).encode())

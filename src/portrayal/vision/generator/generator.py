@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.edges.writing import write_bytes
+from portrayal.engine.worker import is_inside
 from portrayal.parts.find import part_file
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.onnx_network import to_onnx
@@ -62,11 +63,11 @@ def _network(name: str) -> Any:
 
 
 def session(path: Path) -> Any:
-    """Return a network of a file, ready to run on all cores."""
+    """Return a network of a file, ready to run on all cores, in a worker of an engine on one."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = os.cpu_count() or 1
+    options.intra_op_num_threads = 1 if is_inside() else os.cpu_count() or 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work here too
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

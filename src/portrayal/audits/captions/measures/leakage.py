@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row, unanswered
 from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.engine import shared_out
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.logistic import fit
@@ -58,7 +59,8 @@ def measure(stages: Stages, options: Options) -> Outcome:
 def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[dict[str, Any]]:
     texts = {stage: _texts(stages, stage) for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)}
     masked = masked_words(axis, options)
-    draws = []
+    drawn: list[list[str]] = []
+    learned: list[tuple[Any, ...]] = []
     for repeat in range(REPEATS):
         rng = np.random.default_rng([options.seed, repeat])
         images = balanced(groups, rng)
@@ -67,9 +69,18 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         known = {word for caption in said[SYSTEM_CAPTIONS] for word in caption}
         human = [[w if w in known else MASK for w in caption] for caption in said[HUMAN_CAPTIONS]]
         folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
-        scores = (leakage(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human))
-        draws.append(pl.DataFrame([images, *scores], schema=["image", "system", "human"]))
+        drawn.append(images)
+        learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
+    scores = iter(shared_out(_learner, learned, "classifier of captions"))
+    draws = [
+        pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"])
+        for images in drawn
+    ]
     return _as_rows(stages, axis, draws)
+
+
+def _learner() -> Callable[[tuple[Any, ...]], np.ndarray]:
+    return lambda asked: leakage(*asked)
 
 
 def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_LABELS,
     Stages,
 )
+from portrayal.engine import shared_out
 from portrayal.report.words import number
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -106,15 +107,29 @@ def effects_of(
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
     found = []
-    for place, synset in enumerate(types):
-        present = np.flatnonzero(design[:, place] > 0)
-        outcome = np.array([synset in said.get(images[i], ()) for i in present], dtype=bool)
-        matrix = np.column_stack([design[present], group[present]])
-        effect = one_effect(synset, matrix, outcome, options)
-        found += [effect] if effect else []
+    asked = [
+        (place, synset, [synset in said.get(image, ()) for image in images])
+        for place, synset in enumerate(types)
+    ]
+    for effect in shared_out(partial(_fitter, design, group, options), asked, "object type"):
+        found.append(effect)
         if progress is not None:
-            progress(place + 1, len(types))
-    return sorted(found, key=lambda effect: -effect.accuracy)
+            progress(len(found), len(types))
+    return sorted(filter(None, found), key=lambda effect: -effect.accuracy)
+
+
+def _fitter(
+    design: np.ndarray, group: np.ndarray, options: Options
+) -> Callable[[tuple[int, str, list[bool]]], Effect | None]:
+    """Return what fits one object type on the images that have it: its place, its name, and which images' captions say it."""
+
+    def fitted(asked: tuple[int, str, list[bool]]) -> Effect | None:
+        place, synset, said = asked
+        present = np.flatnonzero(design[:, place] > 0)
+        matrix = np.column_stack([design[present], group[present]])
+        return one_effect(synset, matrix, np.array(said, dtype=bool)[present], options)
+
+    return fitted
 
 
 def common_types(stages: Stages, stage: str, most: int) -> list[str]:

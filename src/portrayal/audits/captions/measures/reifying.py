@@ -14,8 +14,9 @@ between groups shows who is marked and who is the default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from portrayal.audits.captions.measures.outcome import (
 from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.engine import shared_out
 from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
 from portrayal.stats.max_t import max_t_floor, max_t_p
@@ -154,11 +156,15 @@ def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: 
     """
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
-    areas = [
-        auc_over_folds(folds) for batch in _batches(permuted) for folds in out_of_fold(matrix, batch, seed)
-    ]
+    learned = shared_out(partial(_learner, matrix, seed), list(_batches(permuted)), "permutation of term")
+    areas = [area for some in learned for area in some]
     given = float(np.mean([area.variance for area in areas]))
     return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)
+
+
+def _learner(matrix: np.ndarray, seed: int) -> Callable[[Sequence[np.ndarray]], list[Any]]:
+    """Return what learns permuted outcomes and returns their areas."""
+    return lambda batch: [auc_over_folds(folds) for folds in out_of_fold(matrix, batch, seed)]
 
 
 def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:

@@ -26,10 +26,9 @@ from portrayal.stats.intervals import clustered_mean
 
 def comparison(scored: ScoredRuns) -> PartialResult:
     """Return quality rows of every system, and of every declared pair what changed."""
-    of_system = {system: _quality(scored, system) for system in scored.runs}
-    judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
+    of_system = {system: query_quality(scored, system) for system in scored.runs}
     names = scored.settings.quality
-    rows = [row for system, table in of_system.items() for row in _quality_rows(system, table, judged, names)]
+    rows = [row for system, table in of_system.items() for row in quality_rows(scored, system, table)]
     distances = []
     for base, variant in _pairs(scored):
         if base in scored.unusable or variant in scored.unusable:
@@ -71,18 +70,21 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
     return pairs
 
 
-def _quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
+def query_quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
     """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
     table = quality(scored.runs[system], dict(scored.history.qrels), tuple(scored.settings.quality))
     return table.filter(pl.col("query").is_in(list(scored.answered[system])))
 
 
-def _quality_rows(
-    system: str, table: pl.DataFrame, judged: int, names: Sequence[str]
-) -> list[dict[str, Any]]:
+def quality_rows(scored: ScoredRuns, system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
+    judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
     about = {"system": system, "n_missing": judged - table.height, "unit": "mean", "counted": "queries"}
-    return [clustered_mean(table[name].to_numpy()).row(name, **about) for name in names if table.height]
+    return [
+        clustered_mean(table[name].to_numpy()).row(name, **about)
+        for name in scored.settings.quality
+        if table.height
+    ]
 
 
 def _changes(

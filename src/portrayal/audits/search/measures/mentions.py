@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,21 +25,46 @@ from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
 
 
+class Figures(NamedTuple):
+    """What is known of each query of one system: sums over its list, so that queries can be measured in parts."""
+
+    outcomes: dict[
+        str, str
+    ]  # of judged queries that were answered: which pole's documents are over-represented
+    shares: np.ndarray  # queries x (groups, and the difference of the poles): shares of attention
+    biases: np.ndarray  # queries x MAGNITUDES: ARaB
+
+
 def mentioned(scored: ScoredRuns) -> PartialResult:
     """Return rows on mentions for every system; nothing when no words name the groups."""
-    poles = scored.settings.poles
-    if not all(scored.mentions.get(pole) for pole in poles):
-        return PartialResult()
+    return mention_rows(scored, dict(mention_figures(scored)))
+
+
+def mention_figures(scored: ScoredRuns) -> Iterator[tuple[str, Figures]]:
+    """Yield what is known of each query of every system; nothing when no words name the groups."""
+    if not all(scored.mentions.get(pole) for pole in scored.settings.poles):
+        return
+    named = _groups(scored)
     groups = document_groups(
-        count_mentions(scored.history.bags, {name: scored.mentions[name] for name in _groups(scored)})
+        count_mentions(scored.history.bags, {name: scored.mentions[name] for name in named})
     )
-    rows, bars, terms = [], [], count_mentions(scored.history.bags, _arab_words(scored))
+    terms = count_mentions(scored.history.bags, _arab_words(scored))
     for system in scored.runs:
-        rows += _exposure_rows(scored, system, groups) + _arab_rows(scored, system, terms)
+        outcomes = _outcomes(scored, system, groups) if scored.judged else {}
+        yield (
+            system,
+            Figures(outcomes, _shares(scored, system, groups, len(named)), _biases(scored, system, terms)),
+        )
+
+
+def mention_rows(scored: ScoredRuns, figures: Mapping[str, Figures]) -> PartialResult:
+    """Return the rows of systems' figures."""
+    rows, bars = [], []
+    for system, known in figures.items():
+        rows += _exposure_rows(scored, system, known.shares) + _arab_rows(scored, system, known.biases)
         if scored.judged:
-            outcomes = _outcomes(scored, system, groups)
-            rows += _outcome_rows(scored, system, outcomes)
-            bars.append(_bars(scored, system, outcomes))
+            rows += _outcome_rows(scored, system, known.outcomes)
+            bars.append(_bars(scored, system, known.outcomes))
     return PartialResult(rows, {"representation": pl.concat(bars)} if bars else {})
 
 
@@ -119,10 +144,9 @@ def _groups(scored: ScoredRuns) -> list[str]:
     return [*poles, *(name for name in scored.mentions if name not in poles)]
 
 
-def _exposure_rows(scored: ScoredRuns, system: str, groups: np.ndarray) -> list[dict[str, Any]]:
+def _exposure_rows(scored: ScoredRuns, system: str, table: np.ndarray) -> list[dict[str, Any]]:
     """Return each group's mean share of attention, and the difference of the poles."""
     poles, named = scored.settings.poles, _groups(scored)
-    table = _shares(scored, system, groups, len(named))
     usable = table[~np.isnan(table[:, 0])]
     names = [*({"group": name} for name in named), {"group": poles[0], "versus": poles[1]}]
     about = {
@@ -147,12 +171,17 @@ def _shares(scored: ScoredRuns, system: str, groups: np.ndarray, count: int) -> 
     return np.column_stack([table, table[:, 0] - table[:, 1]])
 
 
-def _arab_rows(scored: ScoredRuns, system: str, counts: np.ndarray) -> list[dict[str, Any]]:
-    """Return ARaB, given how often each document has the words of each pole."""
+def _biases(scored: ScoredRuns, system: str, counts: np.ndarray) -> np.ndarray:
+    """Return each query's rank bias, given how often each document has the words of each pole."""
     listed = [counts[scored.history.bags.rows(docs)] for docs in scored.cut(system).values()]
+    biases = [[rank_bias(part, magnitude) for magnitude in MAGNITUDES] for part in listed]
+    return np.array(biases).reshape(len(listed), len(MAGNITUDES))
+
+
+def _arab_rows(scored: ScoredRuns, system: str, biases: np.ndarray) -> list[dict[str, Any]]:
+    """Return ARaB: the mean of the queries' rank biases."""
     rows = []
-    for magnitude in MAGNITUDES:
-        values = np.array([rank_bias(part, magnitude) for part in listed])
+    for magnitude, values in zip(MAGNITUDES, biases.T, strict=True):
         usable = values[~np.isnan(values)]
         positive, negative = scored.settings.poles
         about = {"system": system, "magnitude": magnitude, "group": positive, "versus": negative}

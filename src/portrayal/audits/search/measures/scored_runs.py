@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from portrayal.audits.search.measures.history import (
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
+from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
 from portrayal.runs.audit import Evidence
 from portrayal.tables import ANSWERED, check_responses
@@ -102,15 +103,17 @@ class ScoredRuns:
         return {name: self.history.cut(found) for name, found in lists.items()}
 
 
-def score_runs(evidence: Evidence, settings: SearchSettings) -> ScoredRuns:
-    """Score the answers of every system with every set of measuring vectors."""
+def score_runs(
+    evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None
+) -> ScoredRuns:
+    """Score the answers of every system with every set of measuring vectors; `rulers` are those known already."""
     history: History = evidence.inputs["history"]
     answers = _runs(evidence.responses)
     faults = {system: _fault(run, history) for (system, _), run in answers.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
     runs = {key: _once(run) for key, run in answers.items() if key[0] not in unusable}
     systems = list(dict.fromkeys(name for name, _ in runs))
-    rulers = {
+    rulers = rulers or {
         name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
         for name, space in evidence.inputs["spaces"].items()
     }
@@ -212,11 +215,31 @@ def _scored(
         (PERFECT, 0): (perfect_lists(history), True),
         (RANDOM, 0): (random_lists(history, seed), False),
     }
-    laid = lay_out(history, lists)
-    return {name: _merged(score_laid(laid, ruler.scores)) for name, ruler in rulers.items()}
+    scores = {name: ruler.scores for name, ruler in rulers.items()}
+    # In this process all systems go over the documents together; workers take one system each.
+    systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
+    found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
+    return {
+        name: merge_repeats({key: table for some in found for key, table in some[name].items()})
+        for name in rulers
+    }
 
 
-def _merged(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def _scorer(
+    history: History, scores: Mapping[str, Mapping[str, float]]
+) -> Callable[[Mapping[tuple[str, int], tuple[Any, bool]]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
+    """Return what scores systems' lists with every ruler: ruler to system and repeat to table."""
+
+    def scored(
+        systems: Mapping[tuple[str, int], tuple[Any, bool]],
+    ) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
+        laid = lay_out(history, systems)
+        return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
+
+    return scored
+
+
+def merge_repeats(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
     for (name, _), table in tables.items():

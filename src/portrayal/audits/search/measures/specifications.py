@@ -30,7 +30,7 @@ from portrayal.audits.search.measures.scored_runs import (
     with_options,
 )
 from portrayal.audits.search.measures.slope import Slope
-from portrayal.engine import chosen, in_order
+from portrayal.engine import shared_out
 from portrayal.stats.joint_flips import flip_jointly
 from portrayal.text.direction import METHODS
 
@@ -43,10 +43,7 @@ def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
     if not scored.settings.variants or not scored.systems:
         return PartialResult()
     ways = list(product(scored.rulers, METHODS))
-    # Few and quick: only an engine that somebody named is worth sending the runs to.
-    measured = in_order(
-        partial(_measurer, scored, pairs), ways, "ruler and direction", None if chosen().named else 1
-    )
+    measured = list(shared_out(partial(_measurer, scored, pairs), ways, "ruler and direction"))
     rows = [row for some in measured for row, _ in some]
     slopes = [slope for some in measured for _, slope in some]
     table = _what_matters(pl.DataFrame(rows, infer_schema_length=None).with_row_index("place"), scored)
