@@ -17,7 +17,7 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import Contract, check, starts
 
 Source = pl.DataFrame | pl.LazyFrame | Path | str
-ROWS = 1 << 19  # in a batch: memory is as large after a hundred as after four
+ROWS = 1 << 18  # in a batch: memory is as large after a hundred as after four
 
 
 def scan(source: Source, name: str = "table") -> pl.LazyFrame:

@@ -110,7 +110,8 @@ def judged_checks(
 
 def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
     """Yield the series that are whole: same values for everybody, the values most people have."""
-    beside = {} if further is None else _series(further)
+    # A centre is the same picture in either kind of series.
+    beside = {} if further is None else {(key[0], *key[2:]): one for key, one in _series(further).items()}
     for key, everybody in _series(folder).items():
         attribute, kind, *poles = key
         values = max((tuple(sorted(one)) for one in everybody.values()), key=len)
@@ -119,7 +120,8 @@ def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Ju
         looked = {name: look([everybody[name][value] for value in values]) for name in track(whole, title)}
         seen = {name: one for name, one in looked.items() if one is not None}
         if seen and len(values) > 2:
-            others = _centres(beside.get(key, {}), title) if attribute in IDENTIFIED else _centres({}, title)
+            wanted = beside.get((attribute, *poles), {}) if attribute in IDENTIFIED else {}
+            others = _centres(wanted, title)
             yield Judged(
                 attribute, tuple(poles), kind, tuple(seen), values, np.array(list(seen.values())), others
             )
