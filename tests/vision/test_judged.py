@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import PortrayalError, check_faces
 from portrayal.cli.main import main
 from portrayal.vision.faces import judged
+from portrayal.vision.faces import judges as judge_module
 from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, _pose, judges
 
 
@@ -35,6 +37,7 @@ def looked(paths: list[Path]) -> np.ndarray:
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, ...], dict]:
     monkeypatch.setattr(judged, "look", looked)
+    monkeypatch.setattr(judged, "glasses", lambda paths: np.full(len(paths), 0.01))
     draw_folder(tmp_path, people=4, pairs=[("White", "Black")])
     rows = [json.loads(line) for line in check_faces(tmp_path, as_json=True).splitlines()]
     return {(row["attribute"], row["check"]): row for row in rows}
@@ -51,7 +54,7 @@ def test_what_the_judges_see_by_hand(table) -> None:
     assert "96.8% right on 1103 FairFace adults" in race["note"]
     assert table["race", "perceived race is monotone"]["value"] == 1.0
     assert table["placebo", "placebo moves no reading"]["passed"] is True
-    for name in ("pose stays", "mouth width stays", "background stays"):
+    for name in ("pose stays", "mouth width stays", "glasses stay", "background stays"):
         assert (table["race", name]["value"], table["race", name]["passed"]) == (0.0, True)
 
 
@@ -80,6 +83,25 @@ def test_identity_is_asked_for_among_others_too(tmp_path: Path, monkeypatch: pyt
     assert "among 5 people" in rows["beside"]["note"] and rows["beside"]["n"] == 2
     # The others' p0 and p1 lie 0.001 from ours: which is nearer is a matter of the way moved, so some are lost.
     assert rows["beside"]["value"] < 1
+
+
+def test_glasses_are_counted_in_the_parsers_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser that takes the lower half for face and every bright pixel of it for glasses: 1/4 of the face here."""
+
+    class Halves:
+        def run(self, _, given):
+            bright = given["given"][0].mean(0) > 0
+            face = np.zeros((128, 128))
+            face[64:] = 1
+            return [np.stack([face, face * bright, face])[None]]
+
+    monkeypatch.setattr(judge_module, "_parser", Halves)
+    pixels = np.zeros((128, 128, 3), np.uint8)
+    pixels[96:, :64] = 255
+    Image.fromarray(pixels).save(tmp_path / "one.png")
+    Image.fromarray(np.zeros_like(pixels)).save(tmp_path / "none.png")
+    found = judge_module.glasses([tmp_path / "one.png", tmp_path / "none.png"])
+    assert found == pytest.approx([32 * 64 / (64 * 128), 0])
 
 
 def test_a_centre_without_a_face_leaves_a_person_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed it was drawn from and
 its number there (`gathered.py` made one file of people of several seeds). Pictures are encoded once more, smaller; style vectors go into
-styles.npz, as a series is a straight way from its centre. People under `before` in CHOSEN are taken from an earlier state of their seed.
+styles.npz, as a series is a straight way from its centre. People under `before` in CHOSEN are taken from an
+earlier state of their seed, those under `gender before` with their series of gender and placebo alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from training.generated.to_folder import COMMON, people_of, picture_of
 QUALITY = 78
 READ = (BOTH, *CONTRASTS, "years", "wild age")
 STYLES = "styles.npz"
+CENTRED = ("gender", "placebo")  # share a centre
 
 
 def ship(
@@ -40,17 +42,16 @@ def ship(
     people: dict[str, Any] = {}
     vectors: dict[str, np.ndarray] = {}
     for place, (seed, number) in enumerate(chosen["kept"], 1):
-        before = [seed, number] in chosen.get("before", [])
-        name, state = f"p{place:02}", earlier[seed] if before else latest
-        known = str(number if before else name_of(seed, number))
+        name, sources = f"p{place:02}", _sources(chosen, latest, earlier, seed, number)
+        state, known, _ = sources[-1]
         people[name] = {
             **people_of(state, {known})[known],
             "seed": seed,
             "number": number,
             "band": chosen["bands"][place - 1],
-            "ways": "before they were corrected" if before else "corrected",
+            "ways": "corrected" if state == latest else "before they were corrected",
         }
-        rows, styles = _series(state, known, name)
+        rows, styles = _series(sources, name)
         for row, stored in rows:
             (out / row["file"]).parent.mkdir(parents=True, exist_ok=True)
             (out / row["file"]).write_bytes(stored)
@@ -70,25 +71,46 @@ def ship(
     return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
 
 
+def _sources(
+    chosen: dict[str, Any], latest: Path, earlier: dict[int, Path], seed: int, number: int
+) -> list[tuple[Path, str, tuple[str, ...]]]:
+    """Say where a person's series are: the state, the name there, and the attributes; the last one has race."""
+    person = [seed, number]
+    if person in chosen.get("before", []):
+        return [(earlier[seed], str(number), (*CENTRED, "race"))]
+    if person in chosen.get("gender before", []):
+        return [(earlier[seed], str(number), CENTRED), (latest, str(name_of(seed, number)), ("race",))]
+    return [(latest, str(name_of(seed, number)), (*CENTRED, "race"))]
+
+
 def _series(
-    state: Path, number: str, name: str
+    sources: list[tuple[Path, str, tuple[str, ...]]], name: str
 ) -> tuple[list[tuple[dict[str, Any], bytes]], dict[str, np.ndarray]]:
     """Return a person's pictures with what is read of them, and the style vectors they are made of."""
+    rows: list[tuple[dict[str, Any], bytes]] = []
+    styles: dict[str, np.ndarray] = {}
+    for state, number, attributes in sources:
+        table = _table(state, number, attributes)
+        with tarfile.open(state / "face_only.tar") as tar:
+            for entry in tar:
+                person, title, file = entry.name.split("/")
+                if person == number and title.split("-")[0] in attributes:
+                    stored = tar.extractfile(entry).read()  # type: ignore[union-attr]
+                    rows.append((_row(entry.name, title, file, name, table), _smaller(stored)))
+        styles |= _vectors(table)
+    return rows, styles
+
+
+def _table(state: Path, number: str, attributes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Return what a state knows of a person's series of some attributes."""
     with np.load(state / "face_only.npz") as kept:
         at = int(np.flatnonzero(kept["names"] == int(number))[0])
-        table = {
+        return {
             key: kept[key][at]
             for key in kept.files
             if key.endswith((" readings", " ages", " female", " styles"))
+            and key.split(" ")[0].split("-")[0] in attributes
         }
-    rows = []
-    with tarfile.open(state / "face_only.tar") as tar:
-        for entry in tar:
-            person, title, file = entry.name.split("/")
-            if person == number:
-                stored = tar.extractfile(entry).read()  # type: ignore[union-attr]
-                rows.append((_row(entry.name, title, file, name, table), _smaller(stored)))
-    return rows, _vectors(table)
 
 
 def _row(path: str, title: str, file: str, name: str, table: dict[str, np.ndarray]) -> dict[str, Any]:

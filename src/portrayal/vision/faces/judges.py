@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from portrayal.edges.writing import write_bytes
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
@@ -32,6 +33,7 @@ TURN = 0.44  # how far, in eye distances, the nose of a head seen from the side 
 EDGE = 1 / 16  # of the side, along the left, right and upper edge: what is taken for background
 NUMBERS = ("female", "years", "yaw", "mouth", "background")
 EMBEDDED = 128
+PARSER_SIDE = 128
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,26 @@ def look(paths: Sequence[Path]) -> np.ndarray | None:
     kept.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(kept, stored.getvalue())
     return rows
+
+
+def glasses(paths: Sequence[Path]) -> np.ndarray:
+    """Return, by the small parser that ships, how many pixels are glasses for each that is face, ears or neck."""
+    shares = []
+    for path in paths:
+        small = _opened(path).resize((PARSER_SIDE, PARSER_SIDE), Image.Resampling.BILINEAR)
+        given = np.asarray(small, np.float32).transpose(2, 0, 1)[None] / 127.5 - 1
+        face, worn = _parser().run(None, {"given": given})[0][0, :2]
+        shares.append(float(worn.sum() / max(float(face.sum()), 1.0)))
+    return np.array(shares)
+
+
+@cache
+def _parser() -> Any:
+    """Return the small parser: pictures of PARSER_SIDE pixels in, probabilities of face and of glasses (and a person) out."""
+    import onnxruntime
+
+    path = files("portrayal.vision.generator") / "small" / "parser.onnx"
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
 
 def _place(contents: Sequence[bytes]) -> Path:
