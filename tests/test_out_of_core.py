@@ -203,7 +203,9 @@ def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path):
 
 
 def test_the_benchmark_runs(tmp_path):
+    # Rows of results: of lists there are 23, a few measures of three systems; of the others a row for each label or word.
+    least = {"tags": 50, "mentions": 50, "series": 50, "lists": 20}
     for job in out_of_core.JOBS:
         found = out_of_core.run(job, 40_000, tmp_path)
-        assert found["results"] > 50
+        assert found["results"] > least[job]
         assert 0 < found["peak"] < 8

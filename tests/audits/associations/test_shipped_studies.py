@@ -68,7 +68,7 @@ def test_the_demo_runs_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     asked: list[str] = []
     monkeypatch.setattr(demo, "require_parts", lambda *given: None)
     monkeypatch.setattr(demo, "_run_study", lambda path, out, quiet: asked.append(path.name) or demo.Ran(out))
-    monkeypatch.setattr(demo.flow, "report", lambda folders, out, title: out / "report.html")
+    monkeypatch.setattr(demo.flow, "report", lambda folders, out, title, processes: out / "report.html")
     monkeypatch.setattr(demo, "main_findings", lambda folders: [])
     demo.run_demo(tmp_path, quiet=True)
     assert {f"associations_{name}.toml" for name in PLANTED} <= set(asked)
