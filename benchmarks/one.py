@@ -93,8 +93,11 @@ def _in_process(peer: Peer, data: Data, runs: int) -> tuple[Times, str]:
 def version_of(module: str) -> str:
     """Return the version of the package that has a module, or Python's for its own."""
     top = module.partition(".")[0]
-    packages = metadata.packages_distributions().get(top)
-    return metadata.version(packages[0]) if packages else f"Python {sys.version.split()[0]}"
+    packages = metadata.packages_distributions().get(top, [top])  # one installed to be edited is in no list
+    try:
+        return metadata.version(packages[0])
+    except metadata.PackageNotFoundError:
+        return f"Python {sys.version.split()[0]}"
 
 
 def _in_script(peer: Peer, data: Data, runs: int) -> tuple[Times, str]:
