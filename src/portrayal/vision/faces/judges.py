@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from portrayal.edges.writing import write_bytes
 from portrayal.vision.faces.detect import closest_to_centre, find_faces
@@ -93,6 +92,8 @@ def look(paths: Sequence[Path]) -> np.ndarray | None:
 
 def glasses(paths: Sequence[Path]) -> np.ndarray:
     """Return, by the small parser that ships, how many pixels are glasses for each that is face, ears or neck."""
+    from PIL import Image
+
     shares = []
     for path in paths:
         small = _opened(path).resize((PARSER_SIDE, PARSER_SIDE), Image.Resampling.BILINEAR)
