@@ -1,4 +1,4 @@
-"""Tables larger than memory: a folder of Parquet files, read a few million rows at a time.
+"""Tables larger than memory: a folder of Parquet files, read a few hundred thousand rows at a time.
 
 A batch holds whole units (a picture with all its tags), so that what is measured of a unit can be worked out batch by
 batch and summed. A unit's rows must lie together, within a file or from one to the next, as recorded ones do.
