@@ -37,8 +37,7 @@ def prepare(size: int) -> Words:
 def ours(data: Words) -> list[bool]:
     from portrayal.text.wordnet import load
 
-    is_person = load().is_person
-    return [is_person(word) for word in data.words]
+    return list(map(load().is_person, data.words))
 
 
 @cache

@@ -1,5 +1,6 @@
 """The WordNet table by hand, and against NLTK reading the same data."""
 
+import inspect
 from pathlib import Path
 
 import polars as pl
@@ -58,6 +59,11 @@ def test_person_is_found_through_the_hierarchy(wordnet):
     things = ["surfboard", "horse", "tie", "street", "group", "bear", "statue"]
     assert [wordnet.is_person(word) for word in people] == [True] * len(people)
     assert [wordnet.is_person(word) for word in things] == [False] * len(things)
+
+
+def test_asking_for_a_person_is_a_look_up_and_no_call_of_python(wordnet):
+    assert inspect.isbuiltin(wordnet.is_person)
+    assert list(map(wordnet.is_person, ("woman", "qwxz", "woman"))) == [True, False, True]
 
 
 def test_identifiers_of_imagenet(wordnet):

@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
@@ -158,15 +159,19 @@ class Wordnet:
         """Say whether a synset is `ancestor` or lies anywhere under it."""
         return synset == ancestor or ancestor in self.ancestors(synset)
 
-    def is_person(self, word: str) -> bool:
+    @property
+    def is_person(self) -> Callable[[str], bool]:
         """Say whether a word's most common synset is a person or people.
+
+        It is the look-up of the table of answers itself: captions ask it of every word, and a call in between would take
+        longer than the look-up.
 
         Examples
         --------
         >>> [load().is_person(word) for word in ("surfer", "people", "surfboard")]
         [True, True, False]
         """
-        return self._people[word]
+        return self._people.__getitem__
 
     def is_person_synset(self, synset: str) -> bool:
         """Say whether a synset is a person, a human, or one of the roots that stand for several people."""
@@ -260,7 +265,7 @@ class _First(dict):
         return found
 
 
-class _People(dict):
+class _People(dict[str, bool]):
     """Whether a word names a person, worked out when first asked for."""
 
     def __init__(self, wordnet: Wordnet) -> None:
