@@ -1,5 +1,7 @@
 """The typology: the paper's own examples, sources, spellings, and what a review adds."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -187,3 +189,10 @@ def test_the_list_that_ships_holds_every_seed_of_the_script():
             assert (normalise(word), cluster["super"], cluster["sub"]) in entries
     grown = load_typology().filter(pl.col("source") != "seed")
     assert not set(grown["tag"]) & set(seeds["drop"])
+
+
+@pytest.mark.parametrize(
+    "tag", ["", "  ", " Wedding  Gown\t", "a\u00a0b\u2003c", "x\x1cy\x85z", "İstanbul CAFÉ", "one"]
+)
+def test_every_kind_of_space_is_one_underscore(tag: str) -> None:
+    assert normalise(tag) == re.sub(r"\s+", "_", tag.strip().lower())

@@ -19,7 +19,7 @@ def normalise(tag: str) -> str:
     >>> normalise("  Wedding Gown ")
     'wedding_gown'
     """
-    return re.sub(r"\s+", "_", tag.strip().lower())
+    return "_".join(tag.lower().split())
 
 
 def spellings(tag: str) -> Iterable[str]:
@@ -58,5 +58,9 @@ def _without_accents(tag: str) -> str:
 
 def find(tags: Iterable[str], known: Container[str]) -> dict[str, str]:
     """Return, for each normalised tag that is known under some spelling, the entry it was found under."""
-    found = {tag: next((spelling for spelling in spellings(tag) if spelling in known), None) for tag in tags}
+    found = {tag: tag if tag in known else _first_known(tag, known) for tag in tags}
     return {tag: entry for tag, entry in found.items() if entry is not None}
+
+
+def _first_known(tag: str, known: Container[str]) -> str | None:
+    return next((spelling for spelling in spellings(tag) if spelling in known), None)

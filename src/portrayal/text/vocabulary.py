@@ -62,7 +62,9 @@ class Vocabulary:
         """Return each hash's id, or -1 where it is new."""
         slots, keys = self._table  # taken together: a table that grew meanwhile is another one
         places = _places(hashes, slots)
-        ids = slots.take(places)
+        ids = slots.take(
+            places, mode="clip"
+        )  # no place is out of range, and this is the way that does not look
         # The keys lie by id, so that those of frequent words, which are seen early, share a few lines of the cache.
         left = np.flatnonzero(keys.take(ids, mode="clip") != hashes)
         # A slot held by another word: look in the next one, until the word or an empty slot is met.

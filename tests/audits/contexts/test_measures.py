@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
-from portrayal.audits.contexts.measures.counting import count_clusters
+from portrayal.audits.contexts.measures.counting import MOST, count_clusters, count_runs, divided
 from portrayal.audits.contexts.measures.mixed import _coefficient
 from portrayal.audits.contexts.measures.people import people_of
 from portrayal.audits.contexts.measures.pictures import describe_pictures
@@ -353,6 +353,21 @@ def test_counting_equals_a_naive_count(order):
     naive = np.zeros((40, 19), int)
     np.add.at(naive, pictures, member[tags])
     assert np.array_equal(count_clusters(tags, pictures, 40, member), naive)
+
+
+@pytest.mark.parametrize("longest", [1, 3, 4, 31, 32, MOST])
+def test_the_fullest_counts_do_not_spill_into_the_next_cluster(longest):
+    lengths = np.array([1, longest, longest, 1])
+    starts, tags = np.cumsum(lengths) - lengths, np.zeros(lengths.sum(), np.int32)
+    member = np.ones((1, 40), bool)
+    member[:, ::3] = False
+    assert np.array_equal(count_runs(tags, starts, member), member.T * lengths)
+
+
+def test_shares_of_nothing_are_missing():
+    found = divided([np.array([1, 0, 3]), np.array([2, 0, 0])], np.array([4, 0, 3]))
+    assert np.array_equal(found, [[0.25, 0.5], [np.nan, np.nan], [1, 0]], equal_nan=True)
+    assert divided([], np.array([4, 0])).shape == (2, 0)
 
 
 def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():

@@ -18,6 +18,7 @@ import polars as pl
 from portrayal.text.vocabulary import Hashes, Ids, Vocabulary
 
 CHUNK = 1 << 17  # rows at a time: their hashes stay in the processor's cache
+SEEN_FIRST = 1 << 15
 AHEAD = 2  # chunks for each thread that are looked at while earlier ones are taken
 
 Found = TypeVar("Found")
@@ -33,6 +34,9 @@ def coded(column: pl.Series) -> tuple[pl.Series, Ids]:
     (['nurse', 'man', None], [0, 1, 2, 0])
     """
     vocabulary, codes = Vocabulary(), np.empty(len(column), np.int32)
+    # Most strings are met among the first rows: those looked up ahead then find them.
+    hashes, ids = _look_up(column, vocabulary, 0, SEEN_FIRST)
+    vocabulary.complete(ids, hashes, partial(_spelled, column, 0))
     for start, (hashes, ids) in in_chunks(partial(_look_up, column, vocabulary), len(column)):
         vocabulary.complete(ids, hashes, partial(_spelled, column, start))
         codes[start : start + len(ids)] = ids

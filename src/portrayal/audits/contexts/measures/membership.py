@@ -73,10 +73,11 @@ def membership(
     tags: Sequence[str] | pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame
 ) -> Membership:
     """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
-    normal = {tag: normalise(tag) for tag in tags}
+    given = list(tags)
+    normal = list(map(normalise, given))
     known, of_places, clusters, contexts, columns = _prepared(_Lists(typology, context_tags))
-    read = read_tags(set(normal.values()), known, of_places)
-    entries = [read.get(normal[tag], ()) for tag in tags]
+    read = read_tags(set(normal), known, of_places)
+    entries = [read.get(tag, ()) for tag in normal]
     width = len(clusters) + len(contexts)
     member = np.zeros(len(entries) * width, dtype=bool)
     member[
@@ -89,9 +90,9 @@ def membership(
     ] = True
     table = pl.DataFrame(
         {
-            "tag": list(tags),
-            "known": [bool(entry) for entry in entries],
-            "placed": [any(one in known for one in entry) for entry in entries],
+            "tag": given,
+            "known": list(map(bool, entries)),
+            "placed": [not known.keys().isdisjoint(entry) for entry in entries],
         },
         schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
     )

@@ -11,12 +11,13 @@ neutral), `recognised`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.codes import coded, in_chunks
-from portrayal.audits.contexts.measures.counting import MOST, count_clusters, count_runs, longest_run
+from portrayal.audits.contexts.measures.counting import MOST, count_clusters, count_runs, divided, longest_run
 from portrayal.audits.contexts.measures.membership import Membership, membership
 from portrayal.audits.contexts.measures.sharing import shared
 from portrayal.errors import PortrayalError
@@ -54,15 +55,22 @@ def describe_pictures(
     """
     pictures, begins, rows = _numbered(responses.select(*KEYS, "status"))
     names, codes = coded(responses["tag"].cast(pl.String))
-    told = (responses["status"] == "answered") & responses["tag"].is_not_null()
-    if not told.all():
-        codes[~told.fill_null(False).to_numpy()] = len(names)
+    for start, silent in in_chunks(partial(_silent, responses.select("status", "tag")), len(codes)):
+        codes[start + silent] = len(names)
     lookup, member = _members(names, typology, context_tags)
     counts = _counted(codes, begins, rows, pictures.height, member)
     counted = _with_counts(pictures, counts, lookup)
     factors = stimuli.select(_factors(stimuli))
     described = _beside(counted, factors)
     return _judge(described, lookup, genders)
+
+
+def _silent(responses: pl.DataFrame, start: int, end: int) -> np.ndarray:
+    """Return which rows from a start to an end tell no tag, counted from the start."""
+    told = (responses["status"][start:end] == "answered") & responses["tag"][start:end].is_not_null()
+    if told.all(ignore_nulls=False):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(~told.fill_null(False).to_numpy())
 
 
 def _members(
@@ -86,6 +94,11 @@ def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray, np.ndarray 
     """
     begins = _run_starts(told)
     first = told[begins]
+    stimuli = first["stimulus"]
+    if (stimuli[1:] > stimuli[:-1]).all(
+        ignore_nulls=False
+    ):  # in order, which is seen without a table of them
+        return first, begins, None
     if any(first[name].n_unique() == first.height for name in ("stimulus", *KEYS)):
         return first, begins, None
     pictures = first.unique(KEYS, keep="first", maintain_order=True)
@@ -197,12 +210,14 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
     )
     best = scores.max(axis=1, initial=0)
     alone = (scores == best[:, None]).sum(axis=1) == 1
-    names = np.array([*genders, NEUTRAL], dtype=object)
-    inferred = names[np.where((best > 0) & alone, scores.argmax(axis=1), len(genders))]
-    place = pl.lit(None, dtype=pl.Int64)
+    names = pl.Series("inferred", [*genders, NEUTRAL], dtype=pl.String)
+    winner = np.full(table.height, len(genders), dtype=np.uint32)
+    for place, score in enumerate(scores.T):
+        winner[alone & (best > 0) & (score == best)] = place
+    seen = pl.lit(None, dtype=pl.Int64)
     for context in lookup.contexts:
-        place = pl.when(pl.col("context") == context).then(pl.col(f"place {context}")).otherwise(place)
-    placed = table.with_columns(pl.Series("inferred", inferred, dtype=pl.String), place.alias("place"))
+        seen = pl.when(pl.col("context") == context).then(pl.col(f"place {context}")).otherwise(seen)
+    placed = table.with_columns(names.gather(winner), seen.alias("place"))
     return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(
         f"place {c}" for c in lookup.contexts
     )
@@ -220,9 +235,7 @@ def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
             pictures[TAGGED].to_numpy()[:, None],
         )
         return np.divide(sums, parts, out=np.full(sums.shape, np.nan), where=parts > 0)
-    counts = pictures.select(map(column, names)).to_numpy().astype(float)
-    tags = pictures["tags"].to_numpy()[:, None]
-    return np.divide(counts, tags, out=np.full(counts.shape, np.nan), where=tags > 0)
+    return divided([pictures[column(name)].to_numpy() for name in names], pictures["tags"].to_numpy())
 
 
 @shared
