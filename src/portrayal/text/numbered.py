@@ -59,12 +59,16 @@ def number_batches(
     documents: Iterable[tuple[str, str]], tokeniser: Tokeniser
 ) -> Iterator[tuple[list[str], Ids, NDArray[np.int64]]]:
     """Yield the names of each batch of documents, the numbers of their words, and where each document's begin."""
-    workers = os.cpu_count() or 1
+    workers, started = os.cpu_count() or 1, False
     waiting: deque[tuple[list[str], Future[LookedUp]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for batch in in_batches(documents, BATCH, CHARACTERS):
-            texts = [text for _, text in batch]
-            waiting.append(([name for name, _ in batch], pool.submit(tokeniser.look_up, texts)))
+            names, texts = [name for name, _ in batch], [text for _, text in batch]
+            if not started:  # those looked up ahead find the common words, which are in the first
+                started = True
+                yield names, *tokeniser.encode(texts)
+                continue
+            waiting.append((names, pool.submit(tokeniser.look_up, texts)))
             if len(waiting) > AHEAD * workers:
                 some, looked_up = waiting.popleft()
                 yield some, *tokeniser.number(looked_up.result())

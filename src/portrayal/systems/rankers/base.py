@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, run_table
 
-SAMPLE = 32  # one score in so many is looked at to guess where the cut lies
+SAMPLE = 64  # one score in so many is looked at to guess where the cut lies
 
 
 class Hits(NamedTuple):
@@ -97,8 +97,19 @@ def best(
     if len(chosen) > depth:
         kept = values >= _largest(values, depth)
         chosen, values = chosen[kept], values[kept]
-    order = np.lexsort((tie_order[chosen], -values))[:depth]
+    order = _best_first(values, tie_order[chosen])[:depth]
     return Hits(chosen[order], values[order])
+
+
+def _best_first(scores: NDArray[np.float64], ties: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Do what `lexsort` does with ties that are all different, in half the time: by two sorts that need not keep an order."""
+    falling = np.argsort(-scores)
+    values = scores[falling]
+    keys = np.zeros(len(scores), np.int64)  # the same for equal scores, and ascending
+    np.cumsum(values[1:] != values[:-1], out=keys[1:])
+    keys *= int(ties.max(initial=0)) + 1
+    keys += ties[falling]
+    return falling[np.argsort(keys)]
 
 
 def _guess(scores: NDArray[np.float64], depth: int) -> float:
