@@ -64,6 +64,16 @@ def test_any_batch_size_gives_the_naive_counts(texts: list[str], batch: int) -> 
         assert (np.diff(part) > 0).all()
 
 
+@pytest.mark.parametrize("largest", [9, 2**31 - 1])
+def test_a_block_counts_words_of_small_and_large_numbers(largest: int) -> None:
+    ids = np.array([3, largest, 3, 0, largest, 3], np.int32)
+    block = module._block(ids, np.array([0, 3, 3, 6]), 50)
+    assert block.words.tolist() == [0, 3, largest]
+    assert block.sizes.tolist() == [1, 2, 2]
+    assert block.postings.tolist() == [52, 50, 52, 50, 52]
+    assert block.counts.tolist() == [1, 2, 1, 1, 1]
+
+
 def test_a_saved_index_is_mapped_and_the_same(tmp_path: Path) -> None:
     index = build_index(named(TEXTS))
     save_index(index, tmp_path / "index")

@@ -9,8 +9,10 @@ On disk an index is plain .npy arrays that are mapped into memory, so that openi
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -209,11 +211,18 @@ def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int) -> _B
     """Count the words of a batch whose first document has number `first`."""
     lengths = np.diff(borders)
     # Word and document in one number: sorted, every word's documents ascend and repeats lie side by side.
-    keys = ids.astype(np.int64) * len(lengths) + np.repeat(np.arange(len(lengths)), lengths)
+    bits = len(lengths).bit_length()
+    kind = (
+        np.int32 if (int(ids.max(initial=0)) + 1) << bits < 2**31 else np.int64
+    )  # the smaller, the faster sorted
+    keys: NDArray[Any] = ids.astype(kind)
+    keys <<= bits
+    keys |= np.repeat(np.arange(len(lengths), dtype=kind), lengths)
     keys.sort()
     places = _starts(keys)
     counts = np.diff(places, append=len(keys)).astype(np.int32)
-    words, documents = np.divmod(keys[places], max(1, len(lengths)))
+    distinct = keys[places]
+    words, documents = distinct >> bits, distinct & ((1 << bits) - 1)
     begins = _starts(words)
     sizes = np.diff(begins, append=len(words)).astype(np.int32)
     return _Block(
@@ -221,7 +230,7 @@ def _block(ids: NDArray[np.int32], borders: NDArray[np.int64], first: int) -> _B
     )
 
 
-def _starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _starts(values: NDArray[np.signedinteger]) -> NDArray[np.int64]:
     """Return where each run of equal values begins."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
 
@@ -234,15 +243,27 @@ def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks:
     borders = np.concatenate([[0], np.cumsum(frequencies)])
     postings, counts = np.empty(borders[-1], np.int32), np.empty(borders[-1], np.int32)
     lengths = np.concatenate([block.lengths for block in blocks])
-    cursor = borders[:-1].copy()
+
+    def place(block: _Block, shifts: NDArray[np.int64]) -> None:
+        places = np.arange(len(block.postings)) + np.repeat(shifts, block.sizes)
+        postings[places], counts[places] = block.postings, block.counts
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(lambda pair: place(*pair), _shifted(blocks, borders[:-1].copy())):
+            pass
+    return Index(names, vocabulary, borders, postings, counts, lengths, stop)
+
+
+def _shifted(blocks: list[_Block], cursor: NDArray[np.int64]) -> Iterator[tuple[_Block, NDArray[np.int64]]]:
+    """Take the blocks one after the other, with how far each word's postings lie behind where they are in the block.
+
+    `cursor` is where the next posting of each word goes, and moves on.
+    """
     blocks.reverse()
     while blocks:
         block = blocks.pop()
-        starts = np.cumsum(block.sizes) - block.sizes
-        places = np.arange(len(block.postings)) + np.repeat(cursor[block.words] - starts, block.sizes)
-        postings[places], counts[places] = block.postings, block.counts
+        yield block, cursor[block.words] - (np.cumsum(block.sizes) - block.sizes)
         cursor[block.words] += block.sizes
-    return Index(names, vocabulary, borders, postings, counts, lengths, stop)
 
 
 def save_index(index: Index, folder: Path | str, source: str = "") -> None:

@@ -26,18 +26,17 @@ _MASKS: Hashes = np.array([(1 << 8 * size) - 1 for size in range(_WIDE + 1)], np
 def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Hashes:
     """Return the 64-bit hash of data[start:end] for every word, of one byte or more, modulo 2^64."""
     padded = np.concatenate([data, np.zeros(_WIDE, np.uint8)])
-    eights: Hashes = np.ndarray(
-        len(data) + 1, "<u8", padded, strides=(1,)
-    )  # the eight bytes from each byte on
+    # The eight bytes from each byte on: as bytes, for numpy takes its time with numbers that are not aligned.
+    eights = np.ndarray(len(data) + 1, f"V{_WIDE}", padded, strides=(1,))
     lengths = ends - starts
-    hashes: Hashes = eights[starts]
+    hashes: Hashes = eights[starts].view("<u8")
     hashes &= _MASKS.take(lengths, mode="clip")
     hashes *= _FACTOR
     long = np.flatnonzero(lengths > _WIDE)
     done = _WIDE
     while len(long):
         left = lengths[long] - done
-        more = eights[starts[long] + done] & _MASKS[np.minimum(left, _WIDE)]
+        more = eights[starts[long] + done].view("<u8") & _MASKS[np.minimum(left, _WIDE)]
         folded = hashes[long]
         folded ^= folded >> _FOLD
         hashes[long] = (folded + more) * _FACTOR
@@ -67,12 +66,14 @@ class Vocabulary:
         )  # no place is out of range, and this is the way that does not look
         # The keys lie by id, so that those of frequent words, which are seen early, share a few lines of the cache.
         left = np.flatnonzero(keys.take(ids, mode="clip") != hashes)
-        # A slot held by another word: look in the next one, until the word or an empty slot is met.
         left = left[ids[left] >= 0]
+        # A slot held by another word: look in the next one, until the word or an empty slot is met.
+        at, wanted = places[left], hashes[left]
         while len(left):
-            places[left] = (places[left] + 1) & (len(slots) - 1)
-            ids[left] = met = slots[places[left]]
-            left = left[(met >= 0) & (keys.take(met, mode="clip") != hashes[left])]
+            at = (at + 1) & (len(slots) - 1)
+            ids[left] = met = slots.take(at, mode="clip")
+            other = (met >= 0) & (keys.take(met, mode="clip") != wanted)
+            left, at, wanted = left[other], at[other], wanted[other]
         return ids
 
     def complete(self, ids: Ids, hashes: Hashes, spelled: Callable[[NDArray[np.int64]], list[str]]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
+from portrayal.systems.rankers import lexical
 from portrayal.systems.rankers.base import Ranker, best, rank
 from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
 from portrayal.text.collections import Collection, collection_of, read_collection, without_result
@@ -58,6 +59,16 @@ def test_common_words_take_the_other_path_to_the_same_scores(cranfield: tuple[Co
     for query in list(collection.queries.values())[:20]:
         ids, counts = index.encode(query)
         np.testing.assert_allclose(ranker.scores(query), ranker.weights[:, ids] @ counts, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire"])
+def test_words_weighed_a_few_at_a_time_weigh_the_same(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(0).integers(0, 40, (30, 25)) ** 2
+    index = build_index((f"d{n}", " ".join(f"w{word}" for word in row)) for n, row in enumerate(drawn))
+    at_once = bm25(index, variant=variant).weights
+    for block in (1, 7, 100):
+        monkeypatch.setattr(lexical, "BLOCK", block)
+        assert np.array_equal(bm25(index, variant=variant).weights.data, at_once.data)
 
 
 def test_query_likelihood_equals_a_naive_loop() -> None:
