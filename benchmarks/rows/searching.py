@@ -114,8 +114,8 @@ BENCHMARK = Benchmark(
     why=(
         "Adding the weights of words takes two fifths of ours and choosing the best 1,000 of 100,000 scores half: a sample, a"
         " comparison and two sorts, passes of arrays where bm25s's compiled heap takes one. Ours adds in double precision,"
-        " bm25s in single, which halves the bytes of a word of many documents. Scoring only documents with rare words (MaxScore), or all in single"
-        " precision and the best again in double, gave the same hits and took longer: what is gathered here and there misses the"
-        " cache."
+        " bm25s in single, which halves the bytes of a word of many documents."
+        " Scoring only documents with rare words (MaxScore), or all in single precision and the best again in double, gave the"
+        " same hits and took more processor time, tried on a machine busy with other work."
     ),
 )
