@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -224,7 +225,29 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
     alone = parsing.scene_graphs(captions)
     monkeypatch.setattr(parsing, "ENOUGH_FOR_PROCESSES", 10)
     monkeypatch.setattr(parsing, "BATCH", 20)
+    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "pipeline", lambda: pytest.fail("loaded here, where nothing is parsed"))
     assert parsing.scene_graphs(captions, processes=2) == alone
+
+
+def test_a_worker_loads_spacy_without_torch() -> None:
+    code = (
+        "import sys; from portrayal.engine import worker; worker._inside = True\n"
+        "from portrayal.text.parsing import make_parser; parse = make_parser()\n"
+        "assert 'torch' not in sys.modules and parse(['A dog.'])[0].objects == ('dog',)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_unseen_is_seen_again_and_what_is_loaded_stays() -> None:
+    sys.modules.pop("colorsys", None)
+    with parsing.unseen("colorsys"), pytest.raises(ImportError):
+        import colorsys
+    with parsing.unseen("json"):
+        import json
+    import colorsys
+
+    assert colorsys.rgb_to_hsv(0, 0, 0) == (0.0, 0.0, 0.0) and json.loads("1") == 1
 
 
 @pytest.mark.parametrize(

