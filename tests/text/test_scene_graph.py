@@ -261,3 +261,37 @@ def test_what_is_missing_is_named_with_its_install_command(monkeypatch, modules,
     with pytest.raises(MissingPart, match=f"not installed: {package}. Run: portrayal parts install"):
         parsing.pipeline()
     parsing.pipeline.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A man's dog, who doesn't sit at 8 a.m. near St. Mary's, isn't there...",
+        "At 8 a.m . a well-known t-shirt - 1,000.50 of them - can't , won't .",
+        "two-year-old's o'clock U.S.A. Mr. Jones vs. 5'10 rock'n'roll 'quoted' it's-a",
+        "A smile :) and 8 ) or <3 (at home), 5% of $10",
+        "",
+    ],
+)
+def test_pieces_kept_from_text_to_text_are_the_tokens_of_the_whole(text) -> None:
+    whole = [token.text for token in parsing.pipeline().tokenizer(text) if token.text.strip()]
+    assert parsing._tokens(text) == whole == parsing._tokens(text)
+
+
+def test_of_plain_texts_only_new_pieces_are_tokenised() -> None:
+    parsing._pieces.cache_clear()
+    parsing.plain_words("a dog and a cat")
+    assert parsing._pieces.cache_info().misses == 4
+    parsing.plain_words("a cat and a dog")
+    assert parsing._pieces.cache_info().misses == 4
+
+
+def test_parsing_leaves_the_garbage_collector_as_it_was() -> None:
+    import gc
+
+    seen = []
+    parsing.plain_words("a dog")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(parsing, "plain_words", lambda caption: seen.append(gc.isenabled()) or [])
+        parsing.parse(["a dog"])
+    assert seen == [False] and gc.isenabled()

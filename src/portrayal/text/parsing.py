@@ -15,6 +15,7 @@ from typing import Any
 
 from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
+from portrayal.engine.rounds import no_rounds
 from portrayal.engine.worker import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
@@ -34,6 +35,7 @@ ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it
 _PARSED: dict[str, SceneGraph] = {}
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
+_PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # no sign of which faces and the like are made
 # Only what speaks of the picture itself, in words that are said of pictures: 'a man taking a picture of' stays.
 _OF_PICTURES = (
     "black|and|white|black-and-white|sepia|colou?r(?:ed)?|monochrom\\w+|vintage|antique|old(?:er)?|blurr(?:y|ed)|fuzzy|grainy|extreme"
@@ -188,10 +190,22 @@ def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
+    with no_rounds():
+        return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
 
 
 def plain_words(caption: str) -> Words:
     """Return the words of a caption, each with what the parser is shown in its place."""
-    tokens = [token.text for token in pipeline().tokenizer(clean(caption)) if token.text.strip()]
-    return prepare(tokens, (show_things, show_verbs, show_people))
+    return prepare(_tokens(clean(caption)), (show_things, show_verbs, show_people))
+
+
+def _tokens(text: str) -> list[str]:
+    """Return spaCy's tokens; in a plain text it takes apart what stands between blanks, each alone, and that is kept."""
+    if _PLAIN.fullmatch(text):
+        return [token for piece in text.split(" ") for token in _pieces(piece)]
+    return [token.text for token in pipeline().tokenizer(text) if token.text.strip()]
+
+
+@lru_cache(maxsize=50_000)
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in pipeline().tokenizer(text) if token.text.strip())

@@ -121,8 +121,8 @@ def _distinct(layer: Maxout, vectors: Floats, around: list[Numbers]) -> tuple[Fl
     found = np.empty((len(first), vectors.shape[1]), np.float32)
     for start in range(0, len(first), ROWS):
         part = seen[start : start + ROWS]
-        rows = layer(vectors[part].reshape(len(part), -1))
-        rows += vectors[part[:, 1]]
+        rows = layer(vectors.take(part.reshape(-1), axis=0).reshape(len(part), -1))
+        rows += vectors.take(part[:, 1], axis=0)
         found[start : start + ROWS] = rows
     return found, which
 

@@ -7,7 +7,7 @@ caption in which the best two were ever closer than `CLOSE` is not answered here
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,27 +161,34 @@ class _Scorer:
         pieces = weights.transpose(0, 3, 2, 1)  # all outputs of one piece beside each other
         self._narrow = _Linear(model.get_ref("tok2vec").layers[-1])
         self._weights = np.ascontiguousarray(pieces.reshape(*pieces.shape[:2], -1))
-        self._none = lower.get_param("pad")[0].transpose(0, 2, 1).reshape(len(weights), 1, -1)
+        self._none = lower.get_param("pad")[0].transpose(0, 2, 1).reshape(len(weights), -1)
         self._bias = lower.get_param("b").T.reshape(-1)
         self._width = weights.shape[1]
         self._upper = _Linear(model.get_ref("upper"))
 
-    def prepared(self, vectors: Floats) -> Any:
+    def prepared(self, vectors: Floats) -> Callable[[Iterator[Numbers]], Floats]:
         """Return a function that scores states, given the rows of these vectors (from 1 on) at each place they look at."""
         narrow = self._narrow(vectors)
         tables = [
-            np.concatenate([none, narrow @ weights])
+            self._table(none, narrow, weights)
             for none, weights in zip(self._none, self._weights, strict=True)
         ]
 
-        def score(places: Any) -> Floats:
-            sums = np.float32(0)
-            for table, rows in zip(tables, places, strict=True):
-                sums = sums + table[rows]
+        def score(places: Iterator[Numbers]) -> Floats:
+            sums = tables[0].take(next(places), axis=0)
+            for table in tables[1:]:
+                sums += table.take(next(places), axis=0)
             sums += self._bias
             return self._upper(np.maximum(sums[:, : self._width], sums[:, self._width :]))
 
         return score
+
+    def _table(self, none: Floats, narrow: Floats, weights: Floats) -> Floats:
+        """Return what each vector adds to the sums at one place; the first row is for no word."""
+        table = np.empty((1 + len(narrow), weights.shape[1]), np.float32)
+        table[0] = none
+        np.matmul(narrow, weights, out=table[1:])
+        return table
 
 
 def _best(scores: Floats) -> tuple[Numbers, Flags]:
