@@ -89,9 +89,20 @@ def test_a_step_that_would_raise_the_loss_is_halved_and_a_good_one_kept() -> Non
     # One row with the outcome, no penalty: the loss at 0 is log 2 and falls to the right. Going left by .5 raises it by
     # .28, however often it is halved; going right by .5 is fine as it is. Both fits are judged apart.
     one = np.ones((1, 1))
-    step = logistic._damped(one, one, np.ones((1, 2)), 0 * one, np.zeros((1, 2)), np.array([[0.5, -0.5]]), np)
+    at = (one, one, np.ones((1, 2)), 0 * one, np.zeros((1, 2)))
+    step, loss = logistic._damped(*at, np.array([[0.5, -0.5]]), None, np)
     assert step[0, 1] == -0.5
     assert 0 < step[0, 0] < 1e-6
+    assert loss is None  # of the last halving it was not worked out
+
+
+def test_the_loss_after_a_step_serves_the_next() -> None:
+    one = np.ones((1, 1))
+    at = (one, one, np.ones((1, 2)), 0 * one, np.zeros((1, 2)))
+    step, loss = logistic._damped(*at, np.array([[-0.25, -0.5]]), None, np)
+    assert np.array_equal(loss, logistic._loss(*at[:4], -step, np))
+    # Given a loss before, it is not worked out again: against this one a step to the left is fine.
+    assert logistic._damped(*at, np.array([[0.5, -0.5]]), np.full(2, 9.0), np)[0].tolist() == [[0.5, -0.5]]
 
 
 def test_the_loss_by_hand() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.text.parse_tree import Tree
-from portrayal.text.parsing import _doc, base_forms, pipeline, plain_words
+from portrayal.text.caption_trees import trees
+from portrayal.text.parsing import pipeline, plain_words
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 # Patterns of two tokens: an expletive before 'is', and contractions.
@@ -24,19 +24,22 @@ def captions():
     return [json.loads(line)["caption"] for line in GOLD.read_text().splitlines()][:120] + PAIRS
 
 
+def docs(words):
+    from spacy.tokens import Doc
+
+    return pipeline().pipe(Doc(pipeline().vocab, words=[word.shown for word in said]) for said in words)
+
+
 def test_every_token_is_as_in_the_whole_pipeline(captions):
     words = [plain_words(caption) for caption in captions]
-    whole = list(pipeline().pipe(map(_doc, words)))
-    bare = pipeline().pipe(map(_doc, words), disable=["attribute_ruler", "lemmatizer"])
-    for doc, expected, said in zip(bare, whole, words, strict=True):
-        tokens = Tree(doc, said, base_forms()).tokens
-        assert [(t.pos_, t.lemma_) for t in tokens] == [(t.pos_, t.lemma_) for t in expected]
+    for tree, expected in zip(trees(pipeline(), words), docs(words), strict=True):
+        assert [(t.pos_, t.lemma_) for t in tree.tokens] == [(t.pos_, t.lemma_) for t in expected]
 
 
 def test_a_tree_is_that_of_spacy(captions):
     words = [plain_words(caption) for caption in captions]
-    for doc, said in zip(pipeline().pipe(map(_doc, words)), words, strict=True):
-        for ours, theirs in zip(Tree(doc, said, base_forms()).tokens, doc, strict=True):
+    for tree, doc in zip(trees(pipeline(), words), docs(words), strict=True):
+        for ours, theirs in zip(tree.tokens, doc, strict=True):
             assert (ours.text, ours.lower_, ours.tag_, ours.dep_) == (
                 theirs.text,
                 theirs.lower_,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -224,7 +225,29 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
     alone = parsing.scene_graphs(captions)
     monkeypatch.setattr(parsing, "ENOUGH_FOR_PROCESSES", 10)
     monkeypatch.setattr(parsing, "BATCH", 20)
+    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "pipeline", lambda: pytest.fail("loaded here, where nothing is parsed"))
     assert parsing.scene_graphs(captions, processes=2) == alone
+
+
+def test_a_worker_loads_spacy_without_torch() -> None:
+    code = (
+        "import sys; from portrayal.engine import worker; worker._inside = True\n"
+        "from portrayal.text.parsing import make_parser; parse = make_parser()\n"
+        "assert 'torch' not in sys.modules and parse(['A dog.'])[0].objects == ('dog',)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_unseen_is_seen_again_and_what_is_loaded_stays() -> None:
+    sys.modules.pop("colorsys", None)
+    with parsing.unseen("colorsys"), pytest.raises(ImportError):
+        import colorsys
+    with parsing.unseen("json"):
+        import json
+    import colorsys
+
+    assert colorsys.rgb_to_hsv(0, 0, 0) == (0.0, 0.0, 0.0) and json.loads("1") == 1
 
 
 @pytest.mark.parametrize(
@@ -238,3 +261,37 @@ def test_what_is_missing_is_named_with_its_install_command(monkeypatch, modules,
     with pytest.raises(MissingPart, match=f"not installed: {package}. Run: portrayal parts install"):
         parsing.pipeline()
     parsing.pipeline.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A man's dog, who doesn't sit at 8 a.m. near St. Mary's, isn't there...",
+        "At 8 a.m . a well-known t-shirt - 1,000.50 of them - can't , won't .",
+        "two-year-old's o'clock U.S.A. Mr. Jones vs. 5'10 rock'n'roll 'quoted' it's-a",
+        "A smile :) and 8 ) or <3 (at home), 5% of $10",
+        "",
+    ],
+)
+def test_pieces_kept_from_text_to_text_are_the_tokens_of_the_whole(text) -> None:
+    whole = [token.text for token in parsing.pipeline().tokenizer(text) if token.text.strip()]
+    assert parsing._tokens(text) == whole == parsing._tokens(text)
+
+
+def test_of_plain_texts_only_new_pieces_are_tokenised() -> None:
+    parsing._pieces.cache_clear()
+    parsing.plain_words("a dog and a cat")
+    assert parsing._pieces.cache_info().misses == 4
+    parsing.plain_words("a cat and a dog")
+    assert parsing._pieces.cache_info().misses == 4
+
+
+def test_parsing_leaves_the_garbage_collector_as_it_was() -> None:
+    import gc
+
+    seen = []
+    parsing.plain_words("a dog")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(parsing, "plain_words", lambda caption: seen.append(gc.isenabled()) or [])
+        parsing.parse(["a dog"])
+    assert seen == [False] and gc.isenabled()

@@ -104,6 +104,7 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
     start = _one_fit(design, outcome.mean(1), weights.mean(1), penalty, xp)
     inverse = _preconditioner(design, start, weights.mean(1), penalty, xp)
     solution = start[:, None] * xp.ones((1, weights.shape[1]), dtype=design.dtype, **_where(design, xp))
+    loss = None
     for _ in range(NEWTON_STEPS):
         chance = _logistic(design @ solution, xp)
         gradient = design.T @ (weights * (chance - outcome)) + penalty * solution
@@ -113,7 +114,8 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
             break
         curve = weights * chance * (1 - chance)
         step = _conjugate_gradients(design, curve, penalty, inverse, gradient, xp)
-        solution = solution - _damped(design, outcome, weights, penalty, solution, step, xp)
+        step, loss = _damped(design, outcome, weights, penalty, solution, step, loss, xp)
+        solution = solution - step
     return solution, size
 
 
@@ -139,16 +141,18 @@ def _conjugate_gradients(design: Any, curve: Any, penalty: Any, inverse: Any, gr
     return step
 
 
-def _damped(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, xp: Any) -> Any:
-    """Halve the step of any fit whose loss would rise."""
-    before = _loss(design, outcome, weights, penalty, solution, xp)
+def _damped(
+    design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, loss: Any, xp: Any
+) -> tuple[Any, Any]:
+    """Halve the step of any fit whose loss would rise; return the loss after it as well, where it is known."""
+    before = _loss(design, outcome, weights, penalty, solution, xp) if loss is None else loss
     for _ in range(20):
         after = _loss(design, outcome, weights, penalty, solution - step, xp)
         worse = after > before + 1e-9 * (1 + abs(before))
         if not bool(worse.any()):
-            break
+            return step, after
         step = xp.where(worse[None, :], step / 2, step)
-    return step
+    return step, None
 
 
 def _loss(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, xp: Any) -> Any:

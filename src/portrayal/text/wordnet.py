@@ -116,11 +116,11 @@ class Wordnet:
         >>> load().synsets("dogs", "v")
         ('chase.v.01',)
         """
-        parts = PARTS if part is None else _one_part(part)
+        parts, key = PARTS if part is None else _one_part(part), _key(word)
         found = [
             self.names[number]
             for p in parts
-            for lemma in self.lemmas_of(word, p)
+            for lemma in self._morphology.base_forms(key, p)
             for number in self._senses[p].get(lemma, ())
         ]
         return tuple(dict.fromkeys(found))
@@ -230,17 +230,16 @@ class Wordnet:
 
     def from_wnid(self, wnid: str) -> str:
         """Return the synset of an ImageNet identifier."""
-        number = self._by_offset.get(wnid)
+        part, digits = wnid[:1], wnid[1:]
+        right = part in PARTS and len(wnid) == 9 and digits.isascii() and digits.isdigit()
+        number = self._by_offset.get((PARTS.index(part), int(digits))) if right else None
         if number is None:
             raise PortrayalError(f"WordNet has no synset at {wnid!r}. Expected e.g. 'n02084071'.")
         return self.names[number]
 
     @cached_property
-    def _by_offset(self) -> dict[str, int]:
-        parts = [PARTS[part] for part in self._part]
-        return {
-            f"{part}{offset:08d}": i for i, (part, offset) in enumerate(zip(parts, self._offset, strict=True))
-        }
+    def _by_offset(self) -> dict[tuple[int, int], int]:
+        return {key: i for i, key in enumerate(zip(self._part.tolist(), self._offset.tolist(), strict=True))}
 
     def _most_common(self, word: str, part: str) -> str | None:
         right = self.lemmas_of(word, part) if part else ()
@@ -287,7 +286,7 @@ def load() -> Wordnet:
 
 
 def _key(word: str) -> str:
-    return "_".join(word.lower().split())
+    return word.lower() if word.isalnum() else "_".join(word.lower().split())
 
 
 def _one_part(part: str) -> str:

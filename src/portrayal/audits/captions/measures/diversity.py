@@ -21,7 +21,7 @@ def diversity(stages: Stages, stage: str) -> dict[str, float]:
     share of distinct captions and the words that occur once in 1,000 tokens.
     """
     texts = stages.captions.filter(pl.col("stage") == stage)["text"]
-    words = Counter(word for text in texts for word in _WORD.findall(text.lower()))
+    words = Counter(_WORD.findall("\n".join(texts).lower()))
     tokens = sum(words.values())
     return {
         "captions": len(texts),

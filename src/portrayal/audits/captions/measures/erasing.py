@@ -30,7 +30,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, cases_table, row
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.phrases import is_phrase
-from portrayal.audits.captions.measures.scenarios import ancestors
+from portrayal.audits.captions.measures.scenarios import all_above, ancestors
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decision import NOT_TESTED
@@ -113,21 +113,24 @@ def fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFr
     there = there.filter(pl.col("word").is_in(things))
     captions = stages.captions.filter(pl.col("stage") == stage).select("image", "caption")
     said: dict[tuple[str, int], set[str]] = {}
-    for image, number, synset in (
-        _things(stages, stage, options).select("image", "caption", "synset").iter_rows()
-    ):
+    for image, number, synset in _rows_of(_things(stages, stage, options), "image", "caption", "synset"):
         said.setdefault((image, number), set()).add(synset)
+    all_said = {place: frozenset(synsets) for place, synsets in said.items()}
     table = there.join(captions, on="image").sort("image", "caption", "synset")
     fate = [
-        fate_of(synset, frozenset(said.get((image, number), ())))
-        for image, number, synset in table.select("image", "caption", "synset").iter_rows()
+        fate_of(synset, all_said.get((image, number), frozenset()))
+        for image, number, synset in _rows_of(table, "image", "caption", "synset")
     ]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
 
 
+def _rows_of(table: pl.DataFrame, *columns: str) -> Iterator[tuple]:
+    return zip(*(table[name].to_list() for name in columns), strict=True)
+
+
 def fate_of(synset: str, said: frozenset[str]) -> str:
     """Return what became of a thing in a caption that has these synsets."""
-    if synset in said or any(synset in ancestors(other) for other in said):
+    if synset in said or synset in all_above(said):
         return RECOGNISED
     return REPLACED if said & _near(synset) else ABSENT
 

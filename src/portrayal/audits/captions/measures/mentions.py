@@ -16,6 +16,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.phrases import phrases_of, read_together
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import CAPTIONS, FAULTS, MENTIONS
+from portrayal.engine.rounds import no_rounds
 from portrayal.text import wordnet
 from portrayal.text.parsing import LONGEST, scene_graphs
 from portrayal.text.scene_graph import SceneGraph
@@ -58,7 +59,8 @@ def read_captions(
         (image, number, read_together(graph, text, phrases))
         for (image, number, text), graph in zip(written, graphs, strict=True)
     )
-    mentions = from_graphs(rows, stage)
+    with no_rounds():
+        mentions = from_graphs(rows, stage)
     return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.in_order import in_order, known, members_of, places_of
 from portrayal.audits.captions.measures.kept_shares import is_keeping, kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
@@ -119,9 +120,10 @@ class Technique:
 
         People judge it as a case of `quantity`, and of the narrower quantity `within` where there is one.
         """
-        place = {"technique": self.key, "stage": stage, "image": image, "caption": caption}
-        place |= {"quantity": quantity, "within": within}
-        return {**place, "tuple": words, "reason": reason, "group": group, "score": score}
+        return {
+            "technique": self.key, "stage": stage, "image": image, "caption": caption, "quantity": quantity, "within": within,
+            "tuple": words, "reason": reason, "group": group, "score": score,
+        }  # fmt: skip
 
 
 def row(
@@ -189,25 +191,26 @@ def by_group(
     axes
         Those to compare on, all by default.
     """
-    silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(stage)
+    silent = _silent(stages, stage, basis)
     place = (technique, quantity, stage, truth)
     columns: dict[str, Any] = {"unit": "share", "share_of": share_of, "bound": bound, "note": note}
+    laid_out = in_order(stages, values)
     rows = []
     if overall:
-        everyone = _values(stages.images, values)
+        everyone = known(laid_out[: len(stages.images)])
         about = {"group": "all", "n_missing": len(silent), **columns, **kept(everyone)}
         rows.append(row(*place, mean_share(everyone), **about))
     for axis in stages.axes() if axes is None else axes:
-        members = _of_axis(stages, axis)
+        members = members_of(stages, axis)
         columns |= {"note": _assigned(note, stages, axis), "axis": axis}
+        own = {group: known(laid_out[places]) for group, places in places_of(stages, axis).items()}
         for group, images in members.items():
-            own, missing = _values(images, values), len(silent.intersection(images))
-            about = {"group": group, "n_missing": missing, **columns, **kept(own)}
-            rows.append(row(*place, mean_share(own), **about))
+            missing = _count(silent, images)
+            about = {"group": group, "n_missing": missing, **columns, **kept(own[group])}
+            rows.append(row(*place, mean_share(own[group]), **about))
         for first, second in combinations(sorted(members), 2):
-            one, other = (_values(members[group], values) for group in (first, second))
-            gap = mean_share_difference(one, other, tested=False)
-            missing = len(silent.intersection(members[first] + members[second]))
+            gap = mean_share_difference(own[first], own[second], tested=False)
+            missing = _count(silent, members[first], members[second])
             about = {**columns, "group": first, "versus": second, "n_missing": missing, "unit": "points"}
             rows.append(row(*place, replace(gap, p=np.nan, p_floor=np.nan), **about))
     return rows
@@ -215,7 +218,7 @@ def by_group(
 
 def unanswered(stages: Stages, axis: str, groups: Iterable[str]) -> int:
     """Return how many images of these groups have no caption of the system."""
-    members = _of_axis(stages, axis)
+    members = members_of(stages, axis)
     return len({image for group in groups for image in members[group]} - stages.covered(SYSTEM_CAPTIONS))
 
 
@@ -248,15 +251,15 @@ def difference_tests(
     note
         Of a stage's captions.
     """
-    silent = (set(stages.images) if basis is None else set(basis)) - stages.covered(SYSTEM_CAPTIONS)
+    silent = _silent(stages, SYSTEM_CAPTIONS, basis)
     rows = []
     for axis in stages.axes() if axes is None else axes:
-        members = _of_axis(stages, axis)
+        members = members_of(stages, axis)
         for first, second in combinations(sorted(members), 2):
             sides = members[first], members[second]
             about = {
                 "axis": axis, "group": first, "versus": second, "unit": "points", "share_of": "captions",
-                "n_missing": len(silent.intersection(sides[0] + sides[1])), **columns,
+                "n_missing": _count(silent, *sides), **columns,
             }  # fmt: skip
             for stage, of_stage in beside(values):
                 found = tested_difference(of_stage, *sides, permutations, seed)
@@ -347,19 +350,19 @@ def beside(values: Mapping[str, Mapping[str, float]]) -> list[tuple[str, Mapping
     return [(SYSTEM_CAPTIONS, system), *([(HUMAN_SAME, human)] if human.keys() == system.keys() else [])]
 
 
-def _of_axis(stages: Stages, axis: str) -> dict[str, list[str]]:
-    return stages.once("members", axis, lambda name: _members(stages.groups(name)))
+def _silent(stages: Stages, stage: str, basis: Set[str] | None) -> frozenset[str]:
+    """Return the images of a basis, all by default, that have no caption at a stage."""
+    if basis is not None:
+        return frozenset(basis) - stages.covered(stage)
+    return stages.once("silent", stage, lambda _: frozenset(stages.images) - stages.covered(stage))
 
 
-def _members(groups: Mapping[str, str]) -> dict[str, list[str]]:
-    members: dict[str, list[str]] = {}
-    for image, group in groups.items():
-        members.setdefault(group, []).append(image)
-    return members
+def _count(silent: frozenset[str], *images: Iterable[str]) -> int:
+    return len(silent.intersection(chain(*images))) if silent else 0
 
 
 def _values(images: Iterable[str], values: Mapping[str, float]) -> np.ndarray:
-    return np.array([values[image] for image in images if image in values], dtype=float)
+    return np.array([value for value in map(values.get, images) if value is not None], dtype=float)
 
 
 def _assigned(note: str, stages: Stages, axis: str) -> str:
@@ -369,8 +372,8 @@ def _assigned(note: str, stages: Stages, axis: str) -> str:
 
 def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return cases ranked by score, highest first."""
-    told = () if is_keeping() else rows
-    table = pl.DataFrame([{name: item.get(name) for name in CASES} for item in told], schema=CASES)
+    told = [] if is_keeping() else list(rows)
+    table = pl.DataFrame({name: [item.get(name) for item in told] for name in CASES}, schema=CASES)
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -84,6 +83,9 @@ def _caption_counts(stages: Stages, stage: str) -> dict[str, int]:
 def shares(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
     """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
     counts = caption_counts(stages, stage)
-    pairs = set(zip(flagged["image"].to_list(), flagged["caption"].to_list(), strict=True))
-    found = Counter(image for image, _ in pairs)
-    return {image: found[image] / count for image, count in counts.items()}
+    found = dict(stages.once("no shares", stage, lambda _: dict.fromkeys(counts, 0.0)))
+    each = flagged.select("image", "caption").unique().group_by("image").len()
+    for image, captions in zip(each["image"].to_list(), each["len"].to_list(), strict=True):
+        if image in counts:
+            found[image] = captions / counts[image]
+    return found

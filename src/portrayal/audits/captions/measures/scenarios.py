@@ -7,6 +7,7 @@ than the ground truth's is right, and so is one of the same synset.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import polars as pl
@@ -79,16 +80,16 @@ def _people(said: pl.DataFrame) -> list[str]:
     return [word for word, synset in pairs.iter_rows() if is_person(word, synset)]
 
 
-# What the truth has of an image and a kind: the synset of the word, and of its nouns.
+# What the truth has of an image and a kind: the synset of the word, and of its nouns; of objects only their synsets.
 Known = dict[tuple[str, str], list[tuple[str | None, str | None, str | None]]]
+Names = frozenset[str]
 _SYNSETS = ("synset", "subject_synset", "object_synset")
 
 
 def _known(truth: pl.DataFrame) -> Known:
     known: Known = {}
-    for image, kind, *synsets in (
-        truth.select("image", "kind", *_SYNSETS).unique(maintain_order=True).iter_rows()
-    ):
+    distinct = truth.select("image", "kind", *_SYNSETS).unique(maintain_order=True)
+    for image, kind, *synsets in _rows_of(distinct, "image", "kind", *_SYNSETS):
         known.setdefault((image, kind), []).append(tuple(synsets))
     return known
 
@@ -99,37 +100,56 @@ def _wrong(said: pl.DataFrame, known: Known, least: float) -> list[str | None]:
     What an image says several times is compared once.
     """
     judged: dict[tuple, str | None] = {}
+    objects = {image: _names(there) for (image, kind), there in known.items() if kind == "object"}
     found = []
-    for key in said.select("image", "kind", *_SYNSETS).iter_rows():
+    for key in _rows_of(said, "image", "kind", *_SYNSETS):
         if key not in judged:
             image, kind, *synsets = key
-            there = known.get((image, kind), [])
-            judged[key] = _object(synsets[0], there) if kind == "object" else _tuple(synsets, there, least)
+            if kind == "object":
+                judged[key] = _object(synsets[0], objects.get(image, frozenset()))
+            else:
+                judged[key] = _tuple(synsets, known.get((image, kind), []), least)
         found.append(judged[key])
     return found
 
 
-def _object(synset: str | None, there: list[tuple]) -> str | None:
+def _rows_of(table: pl.DataFrame, *columns: str) -> Iterator[tuple]:
+    return zip(*(table[name].to_list() for name in columns), strict=True)
+
+
+def _names(there: list[tuple]) -> Names:
+    return frozenset(known for known, _, _ in there if known is not None)
+
+
+@lru_cache(maxsize=100_000)
+def _object(synset: str | None, names: Names) -> str | None:
     """Objects under a known synset are too specific, and those beside all known ones hallucinated."""
-    names = {known for known, _, _ in there if known is not None}
     if synset is None:
         return HALLUCINATED
-    if synset in names or any(synset in ancestors(known) for known in names):
+    if synset in names or synset in all_above(names):
         return None
     return HALLUCINATED if names.isdisjoint(ancestors(synset)) else TOO_SPECIFIC
+
+
+@lru_cache(maxsize=100_000)
+def all_above(names: Names) -> Names:
+    """Return the synsets above any of these."""
+    return frozenset().union(*map(ancestors, names))
 
 
 def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str | None:
     """Compare what speaks of the same nouns; where none of the truth does, it is hallucinated."""
     word, subject, target = synsets
-    how = {
-        relation
-        for known, known_subject, known_target in there
-        if (relation := _relation(word, known))
-        != "other"  # seldom, and cheaper than whether nouns are the same
-        and about_same(subject, known_subject, target, known_target, least)
-    }
-    return None if "right" in how else TOO_SPECIFIC if "specific" in how else HALLUCINATED
+    found: str | None = HALLUCINATED
+    for known, known_subject, known_target in there:
+        relation = _relation(word, known)
+        # Seldom another than this, and cheaper than whether nouns are the same.
+        if relation == "other" or not about_same(subject, known_subject, target, known_target, least):
+            continue
+        if relation == "right":
+            return None
+        found = TOO_SPECIFIC
+    return found
 
 
 TOO_HIGH = frozenset(
@@ -190,6 +210,7 @@ def _relation(word: str | None, known: str | None) -> str:
     return "other"
 
 
+@lru_cache(maxsize=100_000)
 def _noun_of(synset: str) -> str:
     lemma = synset.partition(".")[0]
     found = wordnet.load().synsets(lemma, "n")

@@ -177,10 +177,10 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
 
 def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
     cases = []
+    written = {value: f"covariance {number(value)}" for value in kept["covariance"].unique()}
     for r in kept.iter_rows(named=True):
         words = " | ".join(part for part in (r["subject"], r["word"], r["object"]) if part)
-        covariance = f"covariance {number(r['covariance'])}"
-        reason = f"{r['scenario']}; most correlated with {r['group']} ({covariance})"
+        reason = f"{r['scenario']}; most correlated with {r['group']} ({written[r['covariance']]})"
         within = KEPT if r["covariance"] > CLEAR * r["error"] else None
         cases.append(
             TECHNIQUE.case(
