@@ -1,5 +1,8 @@
 """Measures on folders of Parquet files: the same rows as in memory, counts equal and floats within 1e-12."""
 
+import tempfile
+
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -15,6 +18,7 @@ from portrayal.audits.contexts.measures.membership import coverage_by_system, un
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.batches import whole_units
+from portrayal.edges.seen import Seen, hashes_of, unit_in_two
 from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
@@ -24,6 +28,7 @@ NOT_SUMS = {
     "recognition_independence", "distance", "distance_anova", "distance_tukey", "distance_tukey_factor", "distance_variant",
     "coverage",
 }  # fmt: skip
+LISTS = load_typology(), load_context_tags()
 GENDERS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
 
 
@@ -101,6 +106,69 @@ def test_a_picture_in_two_places_is_refused(tags):
         match=r"the rows of s0, 0@None, 0 lie in two places\. Sort the table by system, stimulus, repeat",
     ):
         tag_shares(scattered, out_of_core.stimuli(), rows=500)
+
+
+@pytest.mark.parametrize("place", [60, 15_000])
+def test_a_picture_in_two_places_is_told_past_those_in_memory(tags, tmp_path, monkeypatch, place):
+    """Of 64 pictures the hashes are in memory, those of the others in files: the first is told at once, the other in the end."""
+    monkeypatch.setattr(Seen, "HELD", 64)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    whole = pl.read_parquet(tags / "*.parquet")
+    keys = ["system", "stimulus", "repeat"]
+    batches = list(whole_units(whole, keys, [*keys, "tag"], rows=1000))
+    assert pl.concat(batches).equals(whole.select(*keys, "tag"))
+    moved = whole.select(keys).row(place)
+    scattered = pl.concat([whole, whole[place : place + 1]])
+    seen = []
+    with pytest.raises(PortrayalError, match=f"the rows of {', '.join(map(str, moved))} lie in two places"):
+        seen += (batch.height for batch in whole_units(scattered, keys, keys, rows=1000))
+    assert list(tmp_path.iterdir()) == []  # the hashes' files are gone
+
+
+def test_a_hash_that_two_units_share_is_no_unit_in_two_places():
+    units = [pl.DataFrame({"unit": [name]}) for name in ("a", "b", "a")]
+    hashes = np.concatenate([hashes_of(table) for table in units])
+    assert unit_in_two(units[:2], hashes) is None
+    assert unit_in_two(units, hashes) == ("a",)
+    assert unit_in_two(units, hashes[:0]) is None
+
+
+@pytest.mark.parametrize(
+    "measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, *LISTS)]
+)
+def test_files_with_other_columns_are_named(tags, tmp_path, measure):
+    """What is null in one file is of any kind there, and a further column in one file is not read."""
+    whole = pl.read_parquet(tags / "*.parquet")
+    first, last = tmp_path / "0.parquet", tmp_path / "1.parquet"
+    whole[:4000].write_parquet(first)
+    whole[4000:].drop("tag").write_parquet(last)
+    with pytest.raises(
+        PortrayalError, match=r"1.parquet lacks column 'tag' \(found: system, stimulus, repeat, status\)"
+    ):
+        measure(tmp_path)
+    whole[4000:].with_columns(tag=pl.int_range(pl.len())).write_parquet(last)
+    with pytest.raises(PortrayalError, match=r"column 'tag' is Int64 in .*1.parquet and String in 0.parquet"):
+        measure(tmp_path)
+    whole[4000:].with_columns(tag=None, more=pl.lit(1)).write_parquet(last)
+    changed = whole.with_columns(tag=pl.when(pl.int_range(pl.len()) < 4000).then("tag"))
+    assert_frame_equal(measure(tmp_path), measure(changed), abs_tol=1e-12)
+
+
+def test_parts_with_other_columns_are_named(mentions, tmp_path):
+    for name in ("mentions", "captions", "people"):
+        (tmp_path / name).mkdir()
+        for file in sorted((mentions / name).glob("*.parquet"))[:2]:
+            pl.read_parquet(file).write_parquet(tmp_path / name / file.name)
+    bad = tmp_path / "people" / "00001.parquet"
+    pl.read_parquet(bad).drop("group").write_parquet(bad)
+    with pytest.raises(PortrayalError, match=r"people: .*00001.parquet lacks column 'group'"):
+        mention_shares(tmp_path)
+    other = tmp_path / "captions" / "00001.parquet"
+    pl.read_parquet(other).with_columns(stage=pl.lit(1)).write_parquet(other)
+    with pytest.raises(
+        PortrayalError, match=r"captions: column 'stage' is Int32 in .*00001.parquet and String in"
+    ):
+        mention_shares(tmp_path)
 
 
 def test_batches_hold_whole_units_and_all_rows(tags):

@@ -79,7 +79,7 @@ def mention_shares(
 
 def _stages(root: Path) -> frozenset[str]:
     """Return the stages that any part has."""
-    tables = (scan(root / name, name).select(pl.col("stage").unique()) for name in ("mentions", "captions"))
+    tables = (scan(root / name, ["stage"], name).unique() for name in ("mentions", "captions"))
     return frozenset(stage for table in tables for stage in table.collect(engine="streaming")["stage"])
 
 
