@@ -27,6 +27,7 @@ from benchmarks.saved import write_found
 
 SIZES = (10_000_000, 100_000_000)
 SHARD = 2_000_000  # rows in a file
+PART = 500_000  # mentions in a part, which is held whole: its size, not their number, is what memory hangs on
 GENDERS = ("female", "male", "nonbinary")
 PLACES = (None, "F1", "F2", "M1", "M2")
 WORDS = (
@@ -102,7 +103,7 @@ def make_tags(folder: Path, rows: int, shard: int = SHARD, seed: int = 0) -> Non
         ).write_parquet(folder / f"{number:05}.parquet", compression="zstd", compression_level=1)  # fmt: skip
 
 
-def make_mentions(folder: Path, rows: int, shard: int = SHARD, seed: int = 0) -> None:
+def make_mentions(folder: Path, rows: int, shard: int = PART, seed: int = 0) -> None:
     """Write parts of mentions, captions and people: four objects and four attributes a caption, five captions an image."""
     for name in ("mentions", "captions", "people"):
         (folder / name).mkdir(parents=True)
