@@ -72,7 +72,8 @@ def mention_shares(
     """
     root = Path(folder)
     options = Options() if tolerance is None else Options(tolerance=tolerance)
-    rows = measure_parts(_parts(root, _stages(root)), options, techniques)
+    known = _stages(root)
+    rows = measure_parts(lambda: _parts(root, known), options, techniques)
     own = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     return as_results(rows.with_columns(own.alias("system")))
 

@@ -119,10 +119,8 @@ class _Found:
     def _scored(self, part: pl.DataFrame) -> ScoredRuns:
         """Score these lists alone: of the history only their queries and judgments are looked at."""
         whole, asked = self.whole, set(part["stimulus"])
-        queries, qrels = (
-            {query: known for query, known in every.items() if query in asked}
-            for every in (whole.history.queries, whole.history.qrels)
-        )
+        queries = {query: words for query, words in whole.history.queries.items() if query in asked}
+        qrels = {query: levels for query, levels in whole.history.qrels.items() if query in asked}
         known = {
             "history": replace(whole.history, queries=queries, qrels=qrels),
             "texts": whole.texts,
