@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from benchmarks.engine import captions
 
-from engine import jobs
+from engine import jobs, test_resumed
 from engine.test_kept import driver, finished, kept_in, kill_in_the_middle, shards_done
 from portrayal.engine import Shard, ShardFailed, ShardFault, crew, in_order, run, using
 from portrayal.engine.ray_actors import import_ray
@@ -111,6 +111,19 @@ def test_a_killed_driver_goes_on_with_the_other_engine(cluster, tmp_path, killed
     assert said == "True\n"
     assert len(finished(tmp_path)) == 150
     assert len(shards_done(tmp_path)) == done + (150 - before)
+
+
+@NO_WARNINGS
+@pytest.mark.parametrize(("first", "then"), [("ray", "local"), ("local", "ray")])
+def test_association_tests_go_on_with_the_other_engine(cluster, tmp_path, monkeypatch, first, then) -> None:
+    names = {"ray": f"ray://{cluster.address}", "local": "local"}
+    expected = test_resumed.association_tests()
+    with using(names[first], 2, tmp_path / "shards"):
+        test_resumed.stopped(monkeypatch, test_resumed.association_tests, 2)
+    done = test_resumed.counting(monkeypatch)
+    with using(names[then], 2, tmp_path / "shards"):
+        found = test_resumed.association_tests()
+    assert len(done) == 10 and repr(found) == repr(expected)  # of twelve
 
 
 @NO_WARNINGS

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from portrayal.edges.writing import make_inside, refuse_strange_file, write_bytes
@@ -80,6 +81,49 @@ class Kept:
     def close(self) -> None:
         """Close the ledger."""
         self._ledger.close()
+
+
+class Finished:
+    """The finished shards of work that is known by all it is built from; opened when first needed, closed as a context.
+
+    Parameters
+    ----------
+    folder
+        Where they are.
+    make
+        What builds the work: a function of a module, or a `functools.partial` of one with data.
+    what
+        What a shard is called.
+    kinds
+        The dataclasses and named tuples of a result.
+    """
+
+    def __init__(self, folder: Path, make: Any, what: str, kinds: Sequence[type]) -> None:
+        self.folder, self._make, self._what, self._kinds = folder, make, what, kinds
+        self._kept: Kept | None = None
+
+    def __enter__(self) -> Finished:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._kept is not None:
+            self._kept.close()
+
+    def begun(self) -> bool:
+        """Whether anything was kept in this folder, by this work or by other."""
+        return self._kept is not None or (self.folder / LEDGER).is_file()
+
+    def kept(self) -> Kept:
+        """Return the finished shards; only of the same data, code and versions."""
+        if self._kept is None:
+            from portrayal.engine.fingerprint import code, fingerprint
+            from portrayal.engine.plain import codec
+
+            job = f"{self._what}: {code()} {fingerprint(self._make)}"
+            self._kept = Kept(self.folder, job, *codec(self._kinds))
+        return self._kept
 
 
 def forget(folder: Path) -> None:

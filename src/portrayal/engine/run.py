@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, closing
@@ -10,11 +11,13 @@ from typing import Any
 from portrayal.edges.progress import track
 from portrayal.engine.choice import chosen
 from portrayal.engine.crew import Crew
-from portrayal.engine.kept import NOT_THERE, Kept
+from portrayal.engine.kept import NOT_THERE, Finished, Kept
 from portrayal.engine.local import Here
 from portrayal.engine.outcome import Done, Failed, result_of
 from portrayal.engine.shards import Shard
-from portrayal.engine.worker import Make
+from portrayal.engine.worker import Make, is_inside
+
+WORTH_KEEPING = 0.1  # seconds of a shard in this process: one that takes less is as soon done again as kept
 
 
 def run(
@@ -78,17 +81,15 @@ def in_order(
     what
         What one of them is.
     """
-    total = len(contents)
-    shards = [
-        Shard(f"{what} {place + 1:,} of {total:,}", content, place) for place, content in enumerate(contents)
-    ]
-    found: list[Any] = [None] * total
-    for shard, result in run(make, shards, workers, kept, label):
+    found: list[Any] = [None] * len(contents)
+    for shard, result in run(make, _one_by_one(contents, what), workers, kept, label):
         found[shard.place] = result
     return found
 
 
-def shared_out(make: Make, contents: Sequence[Any], what: str) -> Iterable[Any]:
+def shared_out(
+    make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None
+) -> Iterable[Any]:
     """Return the results of contents in order: by the workers of an engine that somebody named, else here, one by one.
 
     For work that is quick enough in this process, and worth sending only where somebody has machines for it.
@@ -97,8 +98,38 @@ def shared_out(make: Make, contents: Sequence[Any], what: str) -> Iterable[Any]:
     ----------
     make, contents, what
         As `in_order` takes them.
+    keeps
+        The dataclasses and named tuples of a result, so that finished shards are kept where a folder is chosen. None keeps none: for
+        what takes no longer than keeping it.
     """
-    return in_order(make, contents, what, label=f"{what}s") if chosen().named else map(make(), contents)
+    choice = chosen()
+    if keeps is not None and choice.folder is not None and not is_inside():
+        return _resumed(make, contents, what, Finished(choice.folder, make, what, keeps))
+    return in_order(make, contents, what, label=f"{what}s") if choice.named else map(make(), contents)
+
+
+def _resumed(make: Make, contents: Sequence[Any], what: str, finished: Finished) -> Iterator[Any]:
+    """Yield results of contents in order, those that an interrupted job has finished read back."""
+    with finished:
+        if chosen().named:
+            yield from in_order(make, contents, what, label=f"{what}s", kept=finished.kept())
+            return
+        do = make()
+        for shard in _one_by_one(contents, what):
+            found = finished.kept().read(shard) if finished.begun() else NOT_THERE
+            if found is NOT_THERE:
+                start = time.monotonic()
+                found = do(shard.content)
+                if time.monotonic() - start >= WORTH_KEEPING:
+                    finished.kept().write(shard, found)
+            yield found
+
+
+def _one_by_one(contents: Sequence[Any], what: str) -> list[Shard]:
+    total = len(contents)
+    return [
+        Shard(f"{what} {place + 1:,} of {total:,}", content, place) for place, content in enumerate(contents)
+    ]
 
 
 def _results(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,3 +115,14 @@ def test_a_list_in_two_places_is_refused(tmp_path) -> None:
 def test_a_column_that_is_missing_is_named(tmp_path) -> None:
     with pytest.raises(PortrayalError, match="lacks column 'rank'"):
         list_shares(answers().drop("rank"), "toy", **settings())
+
+
+def test_a_batch_is_held_against_its_own_judgments_only(tmp_path, monkeypatch) -> None:
+    """Quality of all judged queries in every batch would take the square of the batches."""
+    module, looked = sys.modules["portrayal.audits.search.measures.comparison"], []
+    quality = module.quality
+    monkeypatch.setattr(
+        module, "quality", lambda run, qrels, names: looked.append(len(qrels)) or quality(run, qrels, names)
+    )
+    list_shares(write(tmp_path / "lists", answers(), []), "toy", rows=20, **settings())
+    assert len(looked) > 3 and max(looked) < len(toy_collection().queries) / 2

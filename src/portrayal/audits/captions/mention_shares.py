@@ -72,14 +72,15 @@ def mention_shares(
     """
     root = Path(folder)
     options = Options() if tolerance is None else Options(tolerance=tolerance)
-    rows = measure_parts(_parts(root, _stages(root)), options, techniques)
+    known = _stages(root)
+    rows = measure_parts(lambda: _parts(root, known), options, techniques)
     own = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     return as_results(rows.with_columns(own.alias("system")))
 
 
 def _stages(root: Path) -> frozenset[str]:
     """Return the stages that any part has."""
-    tables = (scan(root / name, name).select(pl.col("stage").unique()) for name in ("mentions", "captions"))
+    tables = (scan(root / name, ["stage"], name).unique() for name in ("mentions", "captions"))
     return frozenset(stage for table in tables for stage in table.collect(engine="streaming")["stage"])
 
 

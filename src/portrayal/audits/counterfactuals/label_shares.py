@@ -66,9 +66,7 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
     root = Path(folder)
     found: dict[tuple[str, Axis], _Sums] = {}
     asked: dict[Axis, _Asked] = {}
-    systems = (
-        scan(root / "responses", "responses").select(pl.col("system").unique()).collect(engine="streaming")
-    )
+    systems = scan(root / "responses", ["system"], "responses").unique().collect(engine="streaming")
     for tables in parts(root, TABLES, "person"):
         edited = with_poles(tables["stimuli"].filter(pl.col("condition") == "edited"))
         for axis in axes_of(edited):

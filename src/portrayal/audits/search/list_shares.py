@@ -117,11 +117,12 @@ class _Found:
             self.outcomes.setdefault(system, {}).update(known.outcomes)
 
     def _scored(self, part: pl.DataFrame) -> ScoredRuns:
-        """Score these lists alone: of the history only their queries are looked at."""
+        """Score these lists alone: of the history only their queries and judgments are looked at."""
         whole, asked = self.whole, set(part["stimulus"])
         queries = {query: words for query, words in whole.history.queries.items() if query in asked}
+        qrels = {query: levels for query, levels in whole.history.qrels.items() if query in asked}
         known = {
-            "history": replace(whole.history, queries=queries),
+            "history": replace(whole.history, queries=queries, qrels=qrels),
             "texts": whole.texts,
             "mentions": whole.mentions,
         }

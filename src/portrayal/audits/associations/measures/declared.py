@@ -55,7 +55,8 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
         said = answers["status"].is_in(ANSWERED).all() and system not in silent
         asked += [(system, place, settings.too_few == "error" and said) for place in range(len(tests))]
     found = _Found()
-    for one in shared_out(partial(_tester, embeddings, tests, settings, evidence.seed), asked, "test"):
+    tester = partial(_tester, embeddings, tests, settings, evidence.seed)
+    for one in shared_out(tester, asked, "test", keeps=(_One,)):
         found.add(one)
     return found.measured(tests, settings.alternative)
 

@@ -19,6 +19,7 @@ from portrayal.stats.shares import clustered_share
 from portrayal.tables import check, results
 
 FACETS = ("occupation",)
+HINT = "See docs/experiments.md, live generators."
 ALIKE = "all images are read alike"
 IMAGES = {
     "system": pl.String,
@@ -52,11 +53,21 @@ def depictions(images: Any, neutral: str = "person", audit: str = "associations"
         Fisher's exact test), and 'blocked_rate', 'dropped_nudity_rate', 'dropped_age_rate', 'no_face_rate' by
         prompted group. Whether some groups are blocked more often is tested for every audit alike, as silence.
     """
-    frame = check(images, IMAGES, "images", "See docs/associations.md, live generators.")
+    frame = check(images, IMAGES, "images", HINT)
+    return depictions_of_alike(count_alike(frame), neutral, audit)
+
+
+def count_alike(frame: pl.DataFrame) -> pl.DataFrame:
+    """Count the images that came out alike; counts of tables add up."""
+    return frame.group_by(list(IMAGES), maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+
+
+def depictions_of_alike(counts: pl.DataFrame, neutral: str, audit: str = "associations") -> pl.DataFrame:
+    """Return what `depictions` does, from images that are counted."""
     rows = [
         {"system": system, **row}
-        for system in sorted(frame["system"].unique())
-        for row in _rows(frame.filter(pl.col("system") == system), neutral)
+        for system in sorted(counts["system"].unique())
+        for row in _rows(counts.filter(pl.col("system") == system), neutral)
     ]
     return results(rows, facets=FACETS, audit=audit)
 
@@ -82,7 +93,7 @@ def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFra
 def _rows(frame: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
     free = frame.filter(pl.col("group") == neutral)
     kept = free.filter(pl.col("label").is_not_null())
-    counts = kept.group_by("occupation", "label").len("count")
+    counts = kept.group_by("occupation", "label").agg(pl.col("count").sum())
     yield from _shares(counts, free)
     yield from _differences(counts, free)
     for group in sorted(frame["group"].unique().drop_nulls()):
@@ -92,7 +103,7 @@ def _rows(frame: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
     """Every occupation gets every label that occurs, so that a group nobody drew shows as zero."""
     totals = _totals(counts, "count")
-    made = totals if asked is None else _totals(asked.with_columns(count=pl.lit(1)), "count")
+    made = totals if asked is None else _totals(asked, "count")
     table = {(job, label): n for job, label, n in counts.select("occupation", "label", "count").iter_rows()}
     for label in sorted(counts["label"].unique()):
         hits = {job: table.get((job, label), 0) for job in totals if totals[job]}
@@ -127,7 +138,7 @@ def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str
     labels = seen["label"].to_list()
     for place, label in enumerate(labels):
         hits = _totals(counts.with_columns(hit=pl.col("count") * (pl.col("label") == label)), "hit")
-        totals, made = _totals(counts, "count"), _totals(asked.with_columns(count=pl.lit(1)), "count")
+        totals, made = _totals(counts, "count"), _totals(asked, "count")
         for job in totals if len(totals) > 1 else ():
             others, n = sum(hits.values()) - hits[job], sum(totals.values())
             gap = share_difference(hits[job], totals[job], others, n - totals[job])
@@ -165,8 +176,9 @@ def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     answered = images.drop_nulls("outcome")
-    lost = images.height - answered.height
+    n = int(answered["count"].sum())
+    lost = int(images["count"].sum()) - n
     about = {"group": group, "counted": "images", "n_missing": lost, "unit": "share"}
     for outcome in LOST:
-        hits = int((answered["outcome"] == outcome).sum())
-        yield wilson(hits, answered.height).row(f"{outcome}_rate", **about)
+        hits = int(answered.filter(pl.col("outcome") == outcome)["count"].sum())
+        yield wilson(hits, n).row(f"{outcome}_rate", **about)

@@ -36,8 +36,16 @@ CAPTIONS = {
 }
 CELL = ["system", "emotion", "intensity", "condition", "person"]
 FACETS = ("emotion", "intensity")
+HINT = "See docs/experiments.md, emotion words in captions."
 UNIT = "occurrences per 1,000 captions"
 NEVER = "no occurrence; upper end as if captions were independent (Poisson), too low where they are not"
+
+
+class CaptionCounts(NamedTuple):
+    """Captions counted: `cells` has those there and missing for every cell and person, `words` each listed word in them."""
+
+    cells: pl.DataFrame
+    words: pl.DataFrame
 
 
 class EmotionWords(NamedTuple):
@@ -82,14 +90,24 @@ def emotion_words(
         `group`, the baseline as `versus`, and facets `emotion` and `intensity`; `words` with columns system,
         emotion, word, occurrences, counted; `differences` for joint flips.
     """
-    frame = check(captions, CAPTIONS, "captions", "See docs/associations.md, emotion words in captions.")
-    if baseline not in frame["condition"].unique():
-        known = ", ".join(sorted(map(str, frame["condition"].unique())))
-        raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+    frame = check(captions, CAPTIONS, "captions", HINT)
+    _check_baseline(frame["condition"], baseline)
     check_people(frame, "captions")
-    tokens = emotion_tokens(frame, words)
-    occurrences = count_words(frame, tokens, words, minimum)
-    counted = _cells(frame, tokens, occurrences)
+    return words_of_counts(count_captions(frame, words), words, minimum, baseline, neutral, audit)
+
+
+def words_of_counts(
+    counts: CaptionCounts,
+    words: Mapping[str, Sequence[str]],
+    minimum: int,
+    baseline: str,
+    neutral: str,
+    audit: str = "associations",
+) -> EmotionWords:
+    """Return what `emotion_words` does, from captions that are counted."""
+    _check_baseline(counts.cells["condition"], baseline)
+    occurrences = count_words(counts, words, minimum)
+    counted = _cells(counts, occurrences)
     rows = [
         {"system": system, **row}
         for system in sorted(counted["system"].unique())
@@ -97,6 +115,20 @@ def emotion_words(
     ]
     differences = differences_table(rows)
     return EmotionWords(results(rows, facets=FACETS, audit=audit), occurrences, differences)
+
+
+def _check_baseline(conditions: pl.Series, baseline: str) -> None:
+    if baseline not in conditions.unique():
+        known = ", ".join(sorted(map(str, conditions.unique())))
+        raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+
+
+def count_captions(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> CaptionCounts:
+    """Count the captions of every cell and person, and the listed words in them; counts of tables add up."""
+    answered = pl.col("status") == "answered"
+    asked = frame.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
+    said = emotion_tokens(frame, words).group_by([*CELL, "word"]).len("count")
+    return CaptionCounts(asked.cast({pl.UInt32: pl.Int64}), said.cast({pl.UInt32: pl.Int64}))
 
 
 def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
@@ -115,31 +147,27 @@ def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> p
     )
 
 
-def count_words(
-    frame: pl.DataFrame, tokens: pl.DataFrame, words: Mapping[str, Sequence[str]], minimum: int
-) -> pl.DataFrame:
+def count_words(counts: CaptionCounts, words: Mapping[str, Sequence[str]], minimum: int) -> pl.DataFrame:
     """Return each listed word's occurrences in a system's captions, and whether they reach `minimum`."""
     listed = pl.DataFrame(
         [{"emotion": emotion, "word": word.lower()} for emotion, given in words.items() for word in given]
     )
-    found = tokens.group_by("system", "word").len("occurrences")
-    table = frame.select("system").unique().join(listed, how="cross")
+    found = counts.words.group_by("system", "word").agg(pl.col("count").sum().alias("occurrences"))
+    table = counts.cells.select("system").unique().join(listed, how="cross")
     table = table.join(found, on=["system", "word"], how="left").with_columns(
         pl.col("occurrences").fill_null(0).cast(pl.Int64)
     )
     return table.with_columns(counted=pl.col("occurrences") >= minimum).sort("system", "emotion", "word")
 
 
-def _cells(frame: pl.DataFrame, tokens: pl.DataFrame, occurrences: pl.DataFrame) -> pl.DataFrame:
+def _cells(counts: CaptionCounts, occurrences: pl.DataFrame) -> pl.DataFrame:
     """Return captions, missing captions and each list's occurrences for every cell and person."""
-    answered = pl.col("status") == "answered"
-    cells = frame.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
     counted = occurrences.filter("counted").rename({"emotion": "list"})
-    hits = tokens.join(counted.select("system", "word", "list"), on=["system", "word"])
-    table = hits.group_by([*CELL, "list"]).len("count")
+    hits = counts.words.join(counted.select("system", "word", "list"), on=["system", "word"])
+    table = hits.group_by([*CELL, "list"]).agg(pl.col("count").sum())
     lists = occurrences.select(pl.col("emotion").alias("list")).unique()
     return (
-        cells.join(lists, how="cross")
+        counts.cells.join(lists, how="cross")
         .join(table, on=[*CELL, "list"], how="left", nulls_equal=True)
         .with_columns(pl.col("count").fill_null(0))
     )

@@ -21,15 +21,15 @@ ONE = "only one person was seen in both conditions"
 STILL = 1e-12  # a spread that is only rounding
 
 
-def check_people(frame: pl.DataFrame, what: str) -> None:
-    """Refuse a row that does not say who is shown: it would make one person of all such rows.
+def check_people(frame: pl.DataFrame, what: str, before: int = 0) -> None:
+    """Refuse a row that does not say who is shown: it would make one person of all such rows; `before` it lie so many.
 
     Raises
     ------
     PortrayalError
         With the row's number, counted from 1, and its stimulus where it has one.
     """
-    blank = frame.with_row_index("place", offset=1).filter(
+    blank = frame.with_row_index("place", offset=before + 1).filter(
         pl.col("person").fill_null("").str.strip_chars() == ""
     )
     if not blank.is_empty():

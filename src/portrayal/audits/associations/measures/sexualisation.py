@@ -39,6 +39,15 @@ LABELS = {
     "status": pl.String,  # answered, or filtered where the generator's filter blocked the image
     "label": pl.String,  # the detector's label; null where the image was blocked
 }
+OPTIONAL = ("age", "face")
+ALIKE = (
+    "system",
+    "group",
+    "answered",
+    "blocked",
+    "hit",
+)  # and what is optional: images alike in these are counted
+HINT = "Sexualisation is measured from recorded label tables only."
 # The classes of the paper's detector that count as sexualised; 'neutral' and 'drawing' do not.
 SEXUALISED = ("porn", "pornographic", "sexy", "sexualised", "sexualized", "hentai")
 
@@ -74,103 +83,156 @@ def sexualisation(
         'sexualised_or_blocked_rate' (the upper bound were all blocked images sexualised), 'no_face_rate',
         'sexualised_rate_corrected', 'sexualised_difference', 'sexualised_ratio' and 'sexualised_age_trend'.
     """
-    frame = check(labels, LABELS, "labels", "Sexualisation is measured from recorded label tables only.")
-    _check_labels(frame)
-    if baseline is not None and baseline not in frame["group"].unique():
-        raise PortrayalError(f"no image has group {baseline!r}. Set `baseline` to a group of the table.")
-    frame = frame.with_columns(
+    frame = check(labels, LABELS, "labels", HINT)
+    flagged = flag_images(frame, sexualised)
+    counts = count_flagged(flagged)
+    check_labelled(counts)
+    units = frame.select("system", "group", "seed", *_age(frame))
+    twice = units.filter(units.is_duplicated())
+    if not twice.is_empty():
+        raise PortrayalError(listed_twice(twice.row(0)))
+    return rates_of_counts(counts, count_seeds(flagged), baseline, validation, audit)
+
+
+def flag_images(frame: pl.DataFrame, sexualised: Sequence[str]) -> pl.DataFrame:
+    """Say of each image whether it was answered, blocked, and labelled as sexualised; null without a label."""
+    return frame.with_columns(
         hit=pl.col("label").str.to_lowercase().is_in([label.lower() for label in sexualised]),
         answered=pl.col("status") == "answered",
         blocked=pl.col("status").is_in(["filtered", "refused"]),
     )
-    rows = [
-        {"system": system, **row}
-        for system in sorted(frame["system"].unique())
-        for row in _rows(frame.filter(pl.col("system") == system), baseline, validation)
-    ]
+
+
+def count_flagged(flagged: pl.DataFrame) -> pl.DataFrame:
+    """Count the images that came out alike; counts of tables add up."""
+    keys = [name for name in (*ALIKE, *OPTIONAL) if name in flagged.columns]
+    return flagged.group_by(keys, maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+
+
+def count_seeds(flagged: pl.DataFrame) -> pl.DataFrame:
+    """Count each seed's answered images and those labelled as sexualised; counts of tables add up."""
+    answered = flagged.filter("answered").group_by("system", "group", "seed", maintain_order=True)
+    return answered.agg(hits=pl.col("hit").sum().cast(pl.Int64), n=pl.len().cast(pl.Int64))
+
+
+def check_labelled(counts: pl.DataFrame) -> None:
+    """Refuse images that are answered but have no label."""
+    bare = _count(counts.filter("answered", pl.col("hit").is_null()))
+    if bare:
+        raise PortrayalError(
+            f"{bare} image(s) are answered but have no label. Label them, or give their status."
+        )
+
+
+def listed_twice(unit: Sequence[Any]) -> str:
+    """Say that an image (system, group, seed, and age where there is one) is listed twice."""
+    return f"seed {unit[2]!r} of group {unit[1]!r} is listed twice."
+
+
+def rates_of_counts(
+    counts: pl.DataFrame,
+    seeds: pl.DataFrame | None,
+    baseline: str | None,
+    validation: pl.DataFrame | None,
+    audit: str = "associations",
+) -> pl.DataFrame:
+    """Return what `sexualisation` does, from images that are counted; without `seeds` each was used once for a group."""
+    if baseline is not None and baseline not in counts["group"].unique():
+        raise PortrayalError(f"no image has group {baseline!r}. Set `baseline` to a group of the table.")
+    rows: list[dict[str, Any]] = []
+    for system in sorted(counts["system"].unique()):
+        own = None if seeds is None else seeds.filter(pl.col("system") == system)
+        found = _rows(counts.filter(pl.col("system") == system), own, baseline, validation)
+        rows += [{"system": system, **row} for row in found]
     return results(rows, facets=FACETS, audit=audit)
 
 
-def _check_labels(frame: pl.DataFrame) -> None:
-    bare = frame.filter((pl.col("status") == "answered") & pl.col("label").is_null())
-    if not bare.is_empty():
-        raise PortrayalError(
-            f"{bare.height} image(s) are answered but have no label. Label them, or give their status."
-        )
-    twice = frame.filter(pl.struct("system", "group", "seed", *_age(frame)).is_duplicated())
-    if not twice.is_empty():
-        raise PortrayalError(f"seed {twice['seed'][0]!r} of group {twice['group'][0]!r} is listed twice.")
-
-
 def _rows(
-    frame: pl.DataFrame, baseline: str | None, validation: pl.DataFrame | None
+    counts: pl.DataFrame, seeds: pl.DataFrame | None, baseline: str | None, validation: pl.DataFrame | None
 ) -> Iterator[dict[str, Any]]:
-    groups = sorted(frame["group"].unique().drop_nulls())
+    groups = sorted(counts["group"].unique().drop_nulls())
     for group in groups:
-        images = frame.filter(pl.col("group") == group)
+        images = counts.filter(pl.col("group") == group)
         yield from _rates(images, group)
         yield from _corrected(images, group, validation)
-        if "age" in frame.columns:
+        if "age" in counts.columns:
             yield from _ages(images, group)
     for group, base in permutations(groups, 2):
         if base == (baseline or min(group, base)):
-            yield from _compare(frame, group, base)
+            yield from _compare(counts, seeds, group, base)
+
+
+def _count(counts: pl.DataFrame) -> int:
+    """Return how many images these are."""
+    return int(counts["count"].sum())
+
+
+def _answers(images: pl.DataFrame) -> tuple[int, int]:
+    """Return how many answered images are labelled as sexualised, and how many there are."""
+    answered = images.filter("answered")
+    return _count(answered.filter("hit")), _count(answered)
 
 
 def _rates(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    answered = images.filter("answered")
-    lost = images.height - answered.height
-    hits, blocked = int(answered["hit"].sum()), int(images["blocked"].sum())
+    (hits, n), asked = _answers(images), _count(images)
+    lost, blocked = asked - n, _count(images.filter("blocked"))
     failed = lost - blocked
     note = f"{blocked} blocked" if blocked else ""
-    yield _share("sexualised_rate", group, hits, answered.height, lost, note)
-    yield _share("blocked_rate", group, blocked, images.height - failed, failed)
+    yield _share("sexualised_rate", group, hits, n, lost, note)
+    yield _share("blocked_rate", group, blocked, asked - failed, failed)
     bound = "were all blocked images sexualised"
-    yield _share("sexualised_or_blocked_rate", group, hits + blocked, images.height - failed, failed, bound)
+    yield _share("sexualised_or_blocked_rate", group, hits + blocked, asked - failed, failed, bound)
     if "face" in images.columns:
-        seen = answered["face"].drop_nulls()
-        missing = images.height - len(seen)
-        yield _share("no_face_rate", group, int((~seen.cast(pl.Boolean)).sum()), len(seen), missing)
+        seen = images.filter("answered").drop_nulls("face")
+        hidden = _count(seen.filter(~pl.col("face").cast(pl.Boolean)))
+        yield _share("no_face_rate", group, hidden, _count(seen), asked - _count(seen))
 
 
 def _corrected(images: pl.DataFrame, group: str, validation: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     judged = None if validation is None else validation.filter(pl.col("group") == group)
-    answered = images.filter("answered")
-    if judged is not None and judged.height and answered.height:
-        found = corrected_rate(int(answered["hit"].sum()), answered.height, judged)
-        lost = images.height - answered.height
+    hits, n = _answers(images)
+    if judged is not None and judged.height and n:
+        found = corrected_rate(hits, n, judged)
+        lost = _count(images) - n
         yield found.row("sexualised_rate_corrected", group=group, counted="images", n_missing=lost)
 
 
 def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     answered = images.filter("answered").drop_nulls("age")
-    ages = answered.group_by("age").agg(hits=pl.col("hit").sum(), n=pl.len()).sort("age")
+    hits = pl.col("count").filter("hit").sum()
+    ages = answered.group_by("age").agg(hits=hits, n=pl.col("count").sum()).sort("age")
     for age, hits, n in ages.iter_rows():
-        lost = images.filter(pl.col("age") == age).height - n
+        lost = _count(images.filter(pl.col("age") == age)) - n
         yield {**_share("sexualised_rate", group, hits, n, lost), "age": f"{age:g}"}
     trend = share_trend(ages["age"].to_list(), ages["hits"].to_list(), ages["n"].to_list())
     yield trend.row(
         "sexualised_age_trend",
         group=group,
         counted="images",
-        n_missing=images.height - answered.height,
+        n_missing=_count(images) - _count(answered),
         unit="share per year of age",
         note="Cochran-Armitage test, two-sided",
         **_constant(int(ages["hits"].sum()), int(ages["n"].sum())),
     )
 
 
-def _compare(frame: pl.DataFrame, group: str, base: str) -> Iterator[dict[str, Any]]:
-    both = [frame.filter(pl.col("group") == name) for name in (group, base)]
-    answered = [images.filter("answered") for images in both]
-    counts = [number for images in answered for number in (int(images["hit"].sum()), images.height)]
+def _compare(
+    images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base: str
+) -> Iterator[dict[str, Any]]:
+    both = [images.filter(pl.col("group") == name) for name in (group, base)]
+    counts = [number for side in both for number in _answers(side)]
     about = {
         "group": group,
         "versus": base,
         "counted": "images",
-        "n_missing": sum(images.height for images in both) - counts[1] - counts[3],
+        "n_missing": sum(map(_count, both)) - counts[1] - counts[3],
     }
-    difference, note = _tested(answered, counts)
+    own = (
+        []
+        if seeds is None
+        else [seeds.filter(pl.col("group") == name).sort("seed") for name in (group, base)]
+    )
+    difference, note = _tested(own, counts)
     still = _constant(counts[0] + counts[2], counts[1] + counts[3])
     yield difference.row(
         "sexualised_difference", unit="points", note=f"{note}; blocked images left out", **about, **still
@@ -182,19 +244,18 @@ def _compare(frame: pl.DataFrame, group: str, base: str) -> Iterator[dict[str, A
     )
 
 
-def _tested(answered: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estimate, str]:
+def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estimate, str]:
     """Return the difference of shares; by seed where a seed was used more than once for one group.
 
     Images from one seed are alike, at other ages too, so that the seed is the unit then.
     """
-    if not any(images["seed"].is_duplicated().any() for images in answered) or not all(counts[1::2]):
+    if not any((own["n"] > 1).any() for own in seeds) or not all(counts[1::2]):
         return share_difference(*counts), "Fisher's exact test, two-sided"
-    x, y = (images["hit"].cast(pl.Float64).to_numpy() for images in answered)
-    seeds = np.concatenate([images["seed"].to_numpy() for images in answered])
-    tested = by_person(x, y, seeds, alternative="two-sided")
-    within = np.array(list(person_differences(x, y, seeds).values()))
-    means = [images.group_by("seed").agg(pl.col("hit").mean())["hit"].to_numpy() for images in answered]
-    gap = paired(within) if len(within) else welch(means[0], means[1])
+    x, y = ((own["hits"] / own["n"]).to_numpy() for own in seeds)
+    names = np.concatenate([own["seed"].to_numpy() for own in seeds])
+    tested = by_person(x, y, names, alternative="two-sided")
+    within = np.array(list(person_differences(x, y, names).values()))
+    gap = paired(within) if len(within) else welch(x, y)
     found = replace(gap, p=tested.test.p, p_floor=tested.floor, n=counts[1] + counts[3], counted=None)
     return found, f"{tested.design}two-sided, where a person is a seed"
 

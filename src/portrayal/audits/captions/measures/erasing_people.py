@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.all_parts import over_all_parts
+from portrayal.audits.captions.measures.kept_shares import kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Technique, by_group, row
 from portrayal.audits.captions.measures.people import with_person
@@ -120,7 +122,7 @@ def _word_rows(
     """Return the person words' rows by annotated group; where nobody is annotated, by the group the word names."""
     rows: list[dict[str, Any]] = []
     for quantity, fate in ((PERSON_REPLACED, REPLACED), (PERSON_ABSENT, ABSENT)):
-        if stages.people.is_empty():
+        if not anybody_annotated(stages):
             rows += _rows_of_lists(technique, quantity, fate, stage, truth, words, PERSON_WORDS)
         elif len(words):
             values, about = _per_image(words, fate), set(words["image"])
@@ -130,16 +132,22 @@ def _word_rows(
     return rows
 
 
+def anybody_annotated(stages: Stages) -> bool:
+    """Say whether anybody is annotated, in this or another part of the images."""
+    return bool(over_all_parts("anybody annotated", set() if stages.people.is_empty() else {"somebody"}))
+
+
 def _rows_of_lists(
     technique: Technique, quantity: str, fate: str, stage: str, truth: str, table: pl.DataFrame, share_of: str
 ) -> list[dict[str, Any]]:
     """Return a row for each group that the listed words name."""
     rows = []
     for (axis, group), part in sorted(table.group_by("axis", "group"), key=lambda item: item[0]):
-        share = mean_share(np.array(list(_per_image(part, fate).values())))
+        values = np.array(list(_per_image(part, fate).values()))
         note = f"words of the list for this group; {_NOTE}"
         about = {"axis": str(axis), "group": str(group), "unit": "share", "share_of": share_of, "note": note}
-        rows.append(row(technique, quantity, stage, truth, share, **about))
+        told = {**about, "n_missing": 0, **kept(values, alone=True)}
+        rows.append(row(technique, quantity, stage, truth, mean_share(values), **told))
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 _KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
+ALONE = "alone"
 SHARES = "shares"  # of a row, while they are kept: the distinct values of its images, and how many have each
 
 
@@ -29,12 +30,12 @@ def is_keeping() -> bool:
     return _KEEPING.get()
 
 
-def kept(values: np.ndarray) -> dict[str, Any]:
-    """Return the values for a row that keeps them: each distinct one once, for shares of a few captions are few."""
+def kept(values: np.ndarray, alone: bool = False) -> dict[str, Any]:
+    """Return the values for a row that keeps them: each distinct one once, for shares of a few captions are few.
+
+    A row that stands `alone` is not compared with those of other groups.
+    """
     if not is_keeping():
         return {}
-    return {
-        SHARES: Counter(
-            dict(zip(*(part.tolist() for part in np.unique(values, return_counts=True)), strict=True))
-        )
-    }
+    each = zip(*(part.tolist() for part in np.unique(values, return_counts=True)), strict=True)
+    return {SHARES: Counter(dict(each)), ALONE: alone}

@@ -71,7 +71,7 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
         drawn.append(images)
         learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
-    scores = iter(shared_out(_learner, learned, "classifier of captions"))
+    scores = iter(shared_out(_learner, learned, "classifier of captions", keeps=()))
     draws = [
         pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"])
         for images in drawn

@@ -111,7 +111,8 @@ def effects_of(
         (place, synset, [synset in said.get(image, ()) for image in images])
         for place, synset in enumerate(types)
     ]
-    for effect in shared_out(partial(_fitter, design, group, options), asked, "object type"):
+    fitter = partial(_fitter, design, group, options)
+    for effect in shared_out(fitter, asked, "object type", keeps=(Effect, Estimate)):
         found.append(effect)
         if progress is not None:
             progress(len(found), len(types))

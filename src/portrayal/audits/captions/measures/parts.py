@@ -7,7 +7,7 @@ each; those add up, and from the sums come the same mean, interval and differenc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -17,16 +17,27 @@ import polars as pl
 
 from portrayal.audits.captions.measures import (
     demeaning_words,
+    erasing,
     group_words,
     identity_nouns,
     people_mentioned,
     reifying,
     self_identification,
+    words_included,
 )
-from portrayal.audits.captions.measures.kept_shares import SHARES, keeping
+from portrayal.audits.captions.measures.all_parts import collecting, using_all
+from portrayal.audits.captions.measures.erasing_people import anybody_annotated
+from portrayal.audits.captions.measures.kept_shares import ALONE, SHARES, keeping
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import FACETS, ROWS, Technique
-from portrayal.audits.captions.measures.stages import HUMAN_SAME, LABELS, Stages
+from portrayal.audits.captions.measures.scenarios import SCENARIOS, people_said
+from portrayal.audits.captions.measures.stages import (
+    HUMAN_CAPTIONS,
+    HUMAN_SAME,
+    LABELS,
+    SYSTEM_CAPTIONS,
+    Stages,
+)
 from portrayal.errors import PortrayalError
 from portrayal.stats.proportions import mean_share, mean_share_difference
 from portrayal.stats.tolerance import over_tolerance
@@ -35,32 +46,58 @@ from portrayal.stats.tolerance import over_tolerance
 SUMS: dict[str, Technique] = {
     technique.key: technique
     for technique in (
+        words_included.TECHNIQUE,
         demeaning_words.TECHNIQUE,
         people_mentioned.TECHNIQUE,
         identity_nouns.TECHNIQUE,
+        erasing.TECHNIQUE,
         self_identification.TECHNIQUE,
         reifying.MARKED,
         group_words.TECHNIQUE,
     )
 }
-# A row for each word that occurs is missing where none does; the row of all words together is there always.
-_ALWAYS = {identity_nouns.TECHNIQUE.key: identity_nouns.QUANTITY}
+# A row for each word that occurs is missing where none does; the row of all words together is there always. Which words go
+# with a group is known of all images together.
+_ONLY = {
+    identity_nouns.TECHNIQUE.key: {identity_nouns.QUANTITY},
+    words_included.TECHNIQUE.key: {words_included.ANY, *(f"{name} word" for name in SCENARIOS)},
+}
+# Those that decide over all images which words mean things or people: their parts are read twice.
+_TWICE = (words_included.TECHNIQUE.key, erasing.TECHNIQUE.key)
 _KEY = ("measure", *FACETS, "group")
 Name = tuple[str | None, ...]
 
 
-def measure_parts(parts: Iterable[Stages], options: Options, names: Sequence[str] = ()) -> pl.DataFrame:
+def measure_parts(
+    parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = ()
+) -> pl.DataFrame:
     """Return the rows of the techniques that are sums (all of `SUMS` by default), over all parts.
 
     A part may lack a stage that others have: its `known` are the stages of all parts. Notes of a part (how diverse its
     captions are) are left out, and so are tests that permute images over groups.
     """
     joined: dict[Name, dict[str, Any]] = {}
-    for stages in parts:
-        for row in _rows(stages, options, names):
-            _add(joined, row)
+    with collecting() as known:
+        for stages in parts() if set(names or SUMS) & set(_TWICE) else ():
+            _collect(stages, options)
+    with using_all(known):
+        for stages in parts():
+            for row in _rows(stages, options, names):
+                _add(joined, row)
     rows = list(_estimates(joined.values(), options))
     return pl.DataFrame([{name: row.get(name) for name in ROWS} for row in rows], schema=ROWS)
+
+
+def _collect(stages: Stages, options: Options) -> None:
+    """Ask a part what is decided over all of them: who is a person, what is a thing, and whether anybody is annotated."""
+    truth = stages.truth()
+    anybody_annotated(stages)
+    if truth is None:
+        return
+    erasing.things_there(stages, truth, options)
+    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if stages.has(stage) and stage != truth:
+            people_said(stages, stage, truth)
 
 
 def _rows(stages: Stages, options: Options, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -76,7 +113,7 @@ def _rows(stages: Stages, options: Options, names: Sequence[str]) -> Iterator[Ma
 
 def _is_sum(key: str, row: Mapping[str, Any]) -> bool:
     """Say whether a row is there in every part; which terms labels could have named hangs on all labels together."""
-    if row["stage"] == HUMAN_SAME or _ALWAYS.get(key) not in (None, row["quantity"]):
+    if row["stage"] == HUMAN_SAME or row["quantity"] not in _ONLY.get(key, {row["quantity"]}):
         return False
     return key != self_identification.TECHNIQUE.key or row["truth"] not in LABELS
 
@@ -99,7 +136,7 @@ def _estimates(rows: Iterable[Mapping[str, Any]], options: Options) -> Iterator[
             yield _with(row, found, unit="share", **why)
             continue
         yield _with(row, mean_share(values), unit="share")
-        if row.get("axis") and row["group"] != "all":
+        if row.get("axis") and row["group"] != "all" and not row[ALONE]:
             groups.setdefault(tuple(row.get(column) for column in _KEY[:-1]), []).append(row)
     for members in groups.values():
         yield from _pairs(sorted(members, key=lambda row: row["group"]))

@@ -38,7 +38,7 @@ from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.engine import shared_out
-from portrayal.stats.auc import Fold, auc_interval, auc_over_folds
+from portrayal.stats.auc import Auc, Fold, auc_interval, auc_over_folds
 from portrayal.stats.logistic import fit
 from portrayal.stats.max_t import max_t_floor, max_t_p
 
@@ -156,7 +156,8 @@ def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: 
     """
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
-    learned = shared_out(partial(_learner, matrix, seed), list(_batches(permuted)), "permutation of term")
+    learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
+    learned = shared_out(learner, batches, "permutation of term", keeps=(Auc,))
     areas = [area for some in learned for area in some]
     given = float(np.mean([area.variance for area in areas]))
     return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import polars as pl
 
+from portrayal.audits.captions.measures.all_parts import over_all_parts
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.text import wordnet
@@ -33,16 +34,26 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
 
 
 def _scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
-    said = stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth)))).with_row_index("row")
+    said = _judged(stages, stage, truth).with_row_index("row")
     wrong = _wrong(said, _known(stages.at(truth)), options.same_object)
     flags = [
         pl.Series(name, [one == name for one in wrong], dtype=pl.Boolean)
         for name in (TOO_SPECIFIC, HALLUCINATED)
     ]
-    table = said.with_columns(*flags, _non_imageable(said, options))
+    table = said.with_columns(*flags, _non_imageable(said, options, stage))
     table = _only_judged(table, stages, truth)
     first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)
     return table.with_columns(first.alias("scenario"))
+
+
+def _judged(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
+    """Return the mentions of a stage in images the ground truth covers."""
+    return stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth))))
+
+
+def people_said(stages: Stages, stage: str, truth: str) -> list[str]:
+    """Return the words that mean people in what is judged of a stage."""
+    return _people(_judged(stages, stage, truth), stage)
 
 
 def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFrame:
@@ -54,7 +65,7 @@ def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFram
     return table.with_columns(pl.col(TOO_SPECIFIC) & judged, pl.col(HALLUCINATED) & judged)
 
 
-def _non_imageable(said: pl.DataFrame, options: Options) -> pl.Expr:
+def _non_imageable(said: pl.DataFrame, options: Options, stage: str) -> pl.Expr:
     listed = options.word_list("nonimageable")
     nouns = synsets_of(listed, "n")
     adjectives = listed.filter(pl.col("part") == "a")["term"].to_list()
@@ -65,19 +76,20 @@ def _non_imageable(said: pl.DataFrame, options: Options) -> pl.Expr:
         | (
             (pl.col("kind") == "attribute")
             & pl.col("word").is_in(adjectives)
-            & pl.col("subject").is_in(_people(said))
+            & pl.col("subject").is_in(_people(said, stage))
         )
         | ((pl.col("kind") == "relation") & ~pl.col("synset").str.ends_with(".prep") & ~verb.is_in(verbs))
     )
     return flag.fill_null(False).alias(NON_IMAGEABLE)
 
 
-def _people(said: pl.DataFrame) -> list[str]:
+def _people(said: pl.DataFrame, stage: str) -> list[str]:
     """The list describes people, so its adjectives count for people only: a 'local' bus is imageable enough."""
     from portrayal.audits.captions.measures.people import is_person
 
     pairs = said.select("subject", "subject_synset").unique().drop_nulls("subject")
-    return [word for word, synset in pairs.iter_rows() if is_person(word, synset)]
+    people = {word for word, synset in pairs.iter_rows() if is_person(word, synset)}
+    return sorted(over_all_parts(f"people at {stage}", people))
 
 
 # What the truth has of an image and a kind: the synset of the word, and of its nouns; of objects only their synsets.

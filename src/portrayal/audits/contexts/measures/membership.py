@@ -104,7 +104,7 @@ def tag_counts(responses: Source) -> pl.DataFrame:
 
     `responses` is a table, a lazy one or a folder of Parquet files; what is kept are the distinct tags.
     """
-    used = scan(responses, "responses").select("system", "tag").with_row_index("first").drop_nulls("tag")
+    used = scan(responses, ["system", "tag"], "responses").with_row_index("first").drop_nulls("tag")
     counted = used.group_by("system", "tag").agg(pl.len().alias("rows"), pl.col("first").min())
     return counted.collect(engine="streaming").sort("first").drop("first")
 

@@ -35,6 +35,7 @@ from portrayal.batches import ROWS, Source, whole_units
 from portrayal.tables import results
 
 _SUMMED = ("tags", "known", "place")
+AT_ONCE = 4  # tallies added up together: a sum takes as long for one as for four
 _EACH = ("stimulus", "repeat")  # what tells alike pictures apart
 
 
@@ -50,11 +51,12 @@ def tally_pictures(
 
     The other parameters are those of `describe_pictures`; `rows` are read at a time.
     """
-    total = tally(describe_pictures(stimuli, _nothing(), typology, context_tags, genders))
+    waiting = [tally(describe_pictures(stimuli, _nothing(), typology, context_tags, genders))]
     for batch in whole_units(responses, KEYS, [*KEYS, "status", "tag"], rows):
-        found = tally(describe_pictures(stimuli, batch, typology, context_tags, genders))
-        total = _summed(pl.concat([total, found]))
-    return total
+        waiting.append(tally(describe_pictures(stimuli, batch, typology, context_tags, genders)))
+        if len(waiting) > AT_ONCE:
+            waiting = [_summed(pl.concat(waiting))]
+    return _summed(pl.concat(waiting))
 
 
 def tally(pictures: pl.DataFrame) -> pl.DataFrame:
