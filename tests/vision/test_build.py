@@ -143,8 +143,8 @@ def test_a_plan_makes_no_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             f"portrayal.vision.faces.build.{name}", lambda *asked, **rest: pytest.fail("made")
         )
     told = plan_text(tmp_path / "study.toml")
-    # Ten people, of each a series of 7, two of 5 and a placebo of 7, with the unedited photograph of each: 8 + 6 + 6 + 8.
-    assert "planned: 280 stimuli" in told and "280 calls" in told and "are not made yet" in told
+    # Ten people, of each a series of 7, two of 5 and a placebo beside each, with the unedited photograph: 2 x (8 + 6 + 6).
+    assert "planned: 400 stimuli" in told and "400 calls" in told and "are not made yet" in told
     assert not (tmp_path / "cache").exists()
 
 

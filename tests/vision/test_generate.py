@@ -85,17 +85,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = make_folder(
         DrawnStudio(), Asked(2, ("gender", "race"), 256, 5), folder, "squares", quiet=True, effort=QUICK
     )
-    assert "2 people, 58 pictures" in said  # each: gender 7, placebo 7, three pairs of 5
+    assert "2 people, 88 pictures" in said  # each: gender 7, three pairs of 5, and a placebo beside each
     assert "seconds a face kept on squares" in said
     return folder
 
 
 def test_the_audit_reads_what_was_made(made: Path) -> None:
     found = read_folder(made)
-    assert found.stimuli.height == 58 and found.left_out.height == 0
+    assert found.stimuli.height == 88 and found.left_out.height == 0
     assert set(found.stimuli["consent"]) == {"generated"}
     series = found.stimuli.group_by("person", "attribute", "pole_low", "pole_high").len()
-    assert sorted(series["len"]) == [5] * 6 + [7] * 4
+    assert sorted(series["len"]) == [5] * 12 + [7] * 4
     assert sorted(path.name for path in made.iterdir() if path.name[0] != ".") == sorted(
         [*set(found.stimuli["person"]), MANIFEST]
     )  # no state is left
@@ -135,7 +135,7 @@ def test_people_made_by_workers_are_the_same_bytes(tmp_path: Path, made: Path, w
     with using("local", workers):
         said = make_folder(here, asked, tmp_path / "faces", "squares", True, QUICK, DrawnStudio)
     assert all_bytes(tmp_path / "faces") == all_bytes(made)
-    assert "2 people, 58 pictures" in said
+    assert "2 people, 88 pictures" in said
     assert here.looked == 1  # the pool; who was chosen was made elsewhere
 
 

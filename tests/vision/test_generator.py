@@ -79,8 +79,23 @@ def test_an_operation_that_is_not_known_is_named(tmp_path: Path) -> None:
     network = read_network(tiny(tmp_path, kind="Sort"))
     with pytest.raises(PortrayalError, match="no operation 'Sort' is known"):
         TorchNetwork(network)(torch.zeros(1, 2))
+
     with pytest.raises(PortrayalError, match="no operation 'Sort' is known"):
         to_onnx(network, [2])
+
+
+def test_values_are_let_go_after_their_last_use_and_not_before() -> None:
+    """All kept to the end, 16 faces of 1024 pixels took 28 GB of a GPU."""
+    network = read_network(part_file("random-face", "data/SynthesisNetwork.xml", "this test"))
+    done, alive = TorchNetwork(network).done, set[tuple[int, int]]()
+    most = 0
+    for node in network.nodes:
+        assert set(node.inputs) <= alive
+        alive |= {(node.number, port) for port in node.outputs}
+        alive -= done[node.number]
+        most = max(most, len(alive))
+    made = sum(len(node.outputs) for node in network.nodes)
+    assert not alive and most < made / 2
 
 
 def test_constants_that_broke_off_are_said(tmp_path: Path) -> None:

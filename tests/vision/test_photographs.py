@@ -115,10 +115,15 @@ def test_a_placebo_follows_from_its_seed_and_its_sides_are_no_mirror_images():
     assert np.abs(made[0] + made[4]).mean() > 0.5  # mirror images would sum to 0
 
 
-def test_a_placebo_beside_race_alone_has_its_poles_and_its_steps(woman: tuple[Image.Image, Inspection]):
-    alone = Recipe(("race",), (POLES, ("White", "East Asian")))
-    assert alone.axes()[-1] == ("placebo", *POLES)
-    assert Recipe(("race", "gender"), (POLES,)).axes()[-1] == ("placebo",)
+def test_every_axis_has_a_placebo_of_its_own_with_its_poles_and_its_steps(
+    woman: tuple[Image.Image, Inspection],
+):
+    other = ("White", "East Asian")
+    axes = Recipe(("race", "gender"), (POLES, other)).axes()
+    assert axes == [
+        ("race", *POLES), ("race", *other), ("gender",), ("placebo", *POLES), ("placebo", *other), ("placebo",),
+    ]  # fmt: skip
+    assert Recipe(("race",), (POLES,), placebo=False).axes() == [("race", *POLES)]
     made = MADE_UP.series(*woman, ("placebo", *POLES))
     assert len(made.values) == 5 and made.poles == POLES
 

@@ -209,17 +209,10 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
             found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
-            if line.attribute == "gender" and kind == KINDS[0]:
-                _keep(
-                    job,
-                    tar,
-                    table,
-                    "placebo",
-                    names,
-                    values,
-                    placebos(job, compass, centre, pictures, kind),
-                    centre,
-                )
+            if kind == KINDS[0]:
+                beside = placebos(job, compass, centre, pictures, kind)
+                named = "-".join(("placebo", *line.poles)).replace(" ", "_")
+                _keep(job, tar, table, named, names, values, beside, centre)
     for stem, table in zip(("face_only", "whole"), tables, strict=True):
         np.savez(
             job.state / f"{stem}.npz", names=names, columns=np.array(COLUMNS), allow_pickle=False, **table
@@ -227,7 +220,7 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
 
 
 def placebos(job: Job, compass: Compass, centre: Centre, made: list[Any], kind: str) -> list[Any]:
-    """Return a placebo step for each step of gender, as large; each side of the centre goes a way of its own."""
+    """Return a placebo step for each step of an axis, as large; each side of the centre goes a way of its own."""
     random = np.random.default_rng(WAYS_SEED)
     sizes = [job.studio.distance(pictures, centre.pictures) for _, pictures in made]
     middle = len(made) // 2
@@ -278,7 +271,7 @@ def _keep(
             f"size {table[f'{title} sizes'].mean(0).round(2).tolist()}")  # fmt: skip
     jobs = [(f"{name}/{title}/{value:+.2f}.webp", picture) for value, (_, pictures) in zip(values, made, strict=True)
             for name, picture in zip(names, pictures.permute(0, 2, 3, 1).cpu().numpy(), strict=True)
-            if not (title == "placebo" and value == 0)]  # fmt: skip
+            if not (title.startswith("placebo") and value == 0)]  # fmt: skip
     with ThreadPoolExecutor(16) as pool:
         for (name, _), stored in zip(jobs, pool.map(lambda one: _webp(one[1]), jobs), strict=True):
             entry = tarfile.TarInfo(name)

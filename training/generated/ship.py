@@ -21,12 +21,12 @@ from PIL import Image
 from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS
 from training.generated.gathered import name_of
-from training.generated.to_folder import COMMON, people_of, picture_of
+from training.generated.to_folder import COMMON, beside, people_of, picture_of
 
 QUALITY = 78
 READ = (BOTH, *CONTRASTS, "years", "wild age")
 STYLES = "styles.npz"
-CENTRED = ("gender", "placebo")  # share a centre
+AXES = ("gender", "race")
 
 
 def ship(
@@ -56,8 +56,9 @@ def ship(
             (out / row["file"]).parent.mkdir(parents=True, exist_ok=True)
             (out / row["file"]).write_bytes(stored)
             pictures.append(row)
-        centre = next(row["file"] for row, _ in rows if row["attribute"] == "gender" and row["value"] == 0)
-        pictures.append({**picture_of(centre, "placebo", "face only"), "file": centre, "person": name})
+        for row in [row for row, _ in rows if row["attribute"] != "placebo" and row["value"] == 0]:
+            centre = picture_of(row["file"], beside(row["file"].split("/")[1]), "face only")
+            pictures.append({**centre, "person": name})
         vectors |= {f"{name} {key}": values for key, values in styles.items()}
     np.savez_compressed(out / STYLES, allow_pickle=False, **vectors)
     told = {
@@ -74,13 +75,13 @@ def ship(
 def _sources(
     chosen: dict[str, Any], latest: Path, earlier: dict[int, Path], seed: int, number: int
 ) -> list[tuple[Path, str, tuple[str, ...]]]:
-    """Say where a person's series are: the state, the name there, and the attributes; the last one has race."""
+    """Say where a person's series are: the state, the name there, and the axes, each with its placebo; the last one has race."""
     person = [seed, number]
     if person in chosen.get("before", []):
-        return [(earlier[seed], str(number), (*CENTRED, "race"))]
+        return [(earlier[seed], str(number), AXES)]
     if person in chosen.get("gender before", []):
-        return [(earlier[seed], str(number), CENTRED), (latest, str(name_of(seed, number)), ("race",))]
-    return [(latest, str(name_of(seed, number)), (*CENTRED, "race"))]
+        return [(earlier[seed], str(number), AXES[:1]), (latest, str(name_of(seed, number)), AXES[1:])]
+    return [(latest, str(name_of(seed, number)), AXES)]
 
 
 def _series(
@@ -89,27 +90,31 @@ def _series(
     """Return a person's pictures with what is read of them, and the style vectors they are made of."""
     rows: list[tuple[dict[str, Any], bytes]] = []
     styles: dict[str, np.ndarray] = {}
-    for state, number, attributes in sources:
-        table = _table(state, number, attributes)
+    for state, number, axes in sources:
+        table = _table(state, number, axes)
         with tarfile.open(state / "face_only.tar") as tar:
             for entry in tar:
                 person, title, file = entry.name.split("/")
-                if person == number and title.split("-")[0] in attributes:
+                if person == number and _axis(title) in axes:
                     stored = tar.extractfile(entry).read()  # type: ignore[union-attr]
                     rows.append((_row(entry.name, title, file, name, table), _smaller(stored)))
         styles |= _vectors(table)
     return rows, styles
 
 
-def _table(state: Path, number: str, attributes: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return what a state knows of a person's series of some attributes."""
+def _axis(title: str) -> str:
+    """Return the axis of a series, or of the one its placebo stands beside: only race has poles."""
+    return "race" if "-" in title else "gender"
+
+
+def _table(state: Path, number: str, axes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Return what a state knows of a person's series of some axes."""
     with np.load(state / "face_only.npz") as kept:
         at = int(np.flatnonzero(kept["names"] == int(number))[0])
         return {
             key: kept[key][at]
             for key in kept.files
-            if key.endswith((" readings", " ages", " female", " styles"))
-            and key.split(" ")[0].split("-")[0] in attributes
+            if key.endswith((" readings", " ages", " female", " styles")) and _axis(key) in axes
         }
 
 

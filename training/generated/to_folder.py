@@ -1,6 +1,6 @@
 """A state's series as a folder the audit reads: `python -m training.generated.to_folder STATE OUT [--kind whole] [--people 12,77]`.
 
-STATE has face_only.tar (or whole.tar) and people.npz, as `make.py` leaves them. A placebo's centre is the gender series'.
+STATE has face_only.tar (or whole.tar) and people.npz, as `make.py` leaves them. A placebo's centre is its axis' own.
 """
 
 from __future__ import annotations
@@ -32,13 +32,19 @@ def to_folder(state: Path, out: Path, kind: str, wanted: set[str] | None = None)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(tar.extractfile(entry).read())  # type: ignore[union-attr]
             pictures.append(picture_of(entry.name, title, kind))
-            if title == "gender" and float(PurePosixPath(name).stem) == 0:
-                centres[person] = entry.name
-    placebos = {one["person"] for one in pictures if one["attribute"] == "placebo"}
-    pictures += [picture_of(centres[person], "placebo", kind) for person in sorted(placebos & set(centres))]
+            if float(PurePosixPath(name).stem) == 0:
+                centres[person, beside(title)] = entry.name
+    placebos = {(one["person"], "-".join(("placebo", *one["poles"])).replace(" ", "_"))
+                for one in pictures if one["attribute"] == "placebo"}  # fmt: skip
+    pictures += [picture_of(centres[one], one[1], kind) for one in sorted(placebos & set(centres))]
     told = {**COMMON, "people": people_of(state, {one["person"] for one in pictures}), "pictures": pictures}
     (out / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
     return len(pictures)
+
+
+def beside(title: str) -> str:
+    """Return what an axis' placebo is called: 'placebo' beside gender, 'placebo-White-Black' beside race between these two."""
+    return "-".join(("placebo", *title.split("-")[1:]))
 
 
 def picture_of(file: str, title: str, kind: str) -> dict[str, Any]:

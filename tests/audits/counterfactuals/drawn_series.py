@@ -27,16 +27,18 @@ def draw_folder(
     pairs: Sequence[tuple[str, str]] = PAIRS,
     kinds: Sequence[str] = ("face only",),
     placebo: Size | None = lambda person, value: 1.0,
+    beside: Sequence[tuple[str, str]] = (),
     **further: Any,
 ) -> Path:
-    """Write pictures and `manifest.json`; `further` goes into the manifest as it is."""
+    """Write pictures and `manifest.json`; `beside` are pairs with a placebo of their own; `further` goes into the manifest as it is."""
     axes = [("gender",), *(("race", *pair) for pair in pairs), *([("placebo",)] if placebo else [])]
+    axes += [("placebo", *pair) for pair in beside]
     pictures = [
         _draw(folder, person, axis, value, kind, placebo)
         for person in range(people)
         for kind in kinds
         for axis in axes
-        for value in np.linspace(-2, 2, VALUES[axis[0]]).round(4).tolist()
+        for value in np.linspace(-2, 2, VALUES["race" if axis[1:] else axis[0]]).round(4).tolist()
     ]
     groups = sorted({name for pair in pairs for name in pair}) or ["White"]
     who = {

@@ -12,6 +12,7 @@ from audits.counterfactuals.drawn_series import PAIRS, check, draw_folder, steps
 from portrayal import flow
 from portrayal.audits.counterfactuals.checks import ELSEWHERE
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.tables import _flips
 from portrayal.errors import PortrayalError
 from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import get_audit
@@ -289,3 +290,47 @@ def _size(png: bytes) -> tuple[int, int]:
 
     with Image.open(io.BytesIO(png)) as picture:
         return picture.size
+
+
+def test_a_study_shows_the_placebos_of_the_axes_it_shows(tmp_path: Path):
+    draw_folder(tmp_path, people=3, beside=PAIRS)
+
+    def shown(
+        *attributes: str, pairs: list[tuple[str, str]] | None = None
+    ) -> set[tuple[str | None, str | None]]:
+        stimuli = read_folder(tmp_path, chosen=Chosen(None, [*attributes, "placebo"], pairs)).stimuli
+        return set(stimuli.filter(pl.col("attribute") == "placebo").select("pole_low", "pole_high").rows())
+
+    assert shown("gender") == {(None, None)}
+    assert shown("race") == set(PAIRS)
+    assert shown("gender", "race", pairs=[PAIRS[0]]) == {(None, None), PAIRS[0]}
+
+
+def test_race_without_a_placebo_of_its_own_is_shown_with_the_one_there_is(tmp_path: Path):
+    draw_folder(tmp_path, people=3)
+    stimuli = read_folder(tmp_path, chosen=Chosen(None, ["race", "placebo"])).stimuli
+    assert stimuli.filter(pl.col("attribute") == "placebo").height == 3 * 7
+
+
+def test_each_axis_is_held_against_the_placebo_of_its_own_poles(tmp_path: Path):
+    draw_folder(tmp_path, people=4, beside=PAIRS[:1], placebo=lambda person, at: 1.0)
+    for path in tmp_path.rglob("placebo-White-Black_*.png"):  # of this pair alone the placebo is nothing
+        path.write_bytes((path.parent / "placebo-White-Black_+0.00.png").read_bytes())
+    checks = placebo_checks(read_folder(tmp_path).stimuli)
+    missed = checks.filter(~pl.col("passed"))
+    assert missed["check"].to_list() == ["placebo is as large as race from White to Black"]
+
+
+def test_flips_stand_beside_the_placebo_of_the_same_poles():
+    told = [
+        ("gender", None, None, 0.5), ("race", *PAIRS[0], 0.6), ("race", *PAIRS[1], 0.7),
+        ("placebo", None, None, 0.1), ("placebo", *PAIRS[0], 0.2),
+    ]  # fmt: skip
+    rows = pl.DataFrame(told, schema=["attribute", "pole_low", "pole_high", "value"], orient="row").with_columns(
+        system=pl.lit("one"), measure=pl.lit("any_flip"), low=pl.col("value") - 0.1, high=pl.col("value") + 0.1,
+        n=pl.lit(9), counted=pl.lit("people"),
+    )  # fmt: skip
+    table = _flips(rows).table
+    assert table.select("attribute", "pole_high", "value", "placebo_value").rows() == [
+        ("gender", None, 0.5, 0.1), ("race", "Black", 0.6, 0.2), ("race", "East Asian", 0.7, 0.1),
+    ]  # fmt: skip

@@ -34,6 +34,7 @@ OF_SEARCH = {
     "counted": "occupations",
 }
 FLIPS = ("value", "low", "high", "n", "counted")
+PLACEBO_FLIPS = {f"placebo_{name}": name for name in ("value", "low", "high")}
 ALWAYS = ("flips", "absent", "left_out")  # shown empty too: that nobody is there says something
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
@@ -154,17 +155,28 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
 def _flips(results: pl.DataFrame) -> ReportTable:
     """Return how many get another label somewhere, along each axis and, beside it, along a random direction."""
     text = (
-        "Share of people who get another label at one step than at another, and the same along the placebo, a random direction. A "
-        "system that answers at random changes too, and the longer a series the more often. None of it is tested."
+        "Share of people who get another label at one step than at another, and the same along the placebo, a random direction as "
+        "far from the centre. A system that answers at random changes too, and the longer a series the more often. None of it is tested."
     )
     rows = results.filter(pl.col("measure") == "any_flip")
-    placebo = rows.filter(pl.col("attribute") == PLACEBO).unique("system", keep="first", maintain_order=True)
-    beside = placebo.select("system", **{f"placebo_{name}": name for name in ("value", "low", "high")})
-    table = rows.filter(pl.col("attribute") != PLACEBO).join(
-        beside, on="system", how="left", maintain_order="left"
-    )
-    shown = table.select(*_told(table, ["system", *KEY]), *FLIPS, *beside.columns[1:])
+    is_placebo = pl.col("attribute") == PLACEBO
+    table = _beside(rows.filter(~is_placebo), rows.filter(is_placebo))
+    shown = table.select(*_told(table, ["system", *KEY]), *FLIPS, *PLACEBO_FLIPS)
     return ReportTable("flips", "Answers that change along a series", text, shown)
+
+
+def _beside(rows: pl.DataFrame, placebo: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of axes with what was found along their placebo: that of their own poles, or else the one without any."""
+    own = placebo.select("system", *POLES, **PLACEBO_FLIPS)
+    known = rows.join(own, on=["system", *POLES], how="semi", nulls_equal=True)
+    others = rows.join(own, on=["system", *POLES], how="anti", nulls_equal=True)
+    shared = own.filter(pl.col(POLES[0]).is_null()).drop(POLES)
+    return pl.concat(
+        [
+            known.join(own, on=["system", *POLES], how="left", nulls_equal=True, maintain_order="left"),
+            others.join(shared, on="system", how="left", maintain_order="left"),
+        ]
+    )
 
 
 def _refusals(results: pl.DataFrame) -> ReportTable:

@@ -28,7 +28,7 @@ from portrayal.vision.faces.series import Changer, Series
 from portrayal.vision.faces.sources import labelled_young
 from portrayal.vision.faces.suitability import inspect_face
 
-RECIPES = 6  # raised when pictures or checks are made otherwise, so that older folders are not used again
+RECIPES = 7  # raised when pictures or checks are made otherwise, so that older folders are not used again
 MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
 MAKING = "making series of faces, once, to be kept"
 YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
@@ -49,14 +49,13 @@ class Recipe:
     seed: int = 0
 
     def axes(self) -> list[tuple[str, ...]]:
-        """Return what is varied: each attribute, race once a pair, and a placebo as large as gender, or else as the first pair."""
-        axes = [
+        """Return what is varied: each attribute, race once a pair, and for each of them a placebo as large as it."""
+        axes: list[tuple[str, ...]] = [
             (attribute, *pair)
             for attribute in self.attributes
             for pair in (self.pairs if attribute == "race" else [()])
         ]
-        beside = () if "gender" in self.attributes else (*self.pairs[:1], ())[0]
-        return [*axes, ("placebo", *beside)] if self.placebo else list(axes)
+        return [*axes, *(("placebo", *poles) for _, *poles in axes)] if self.placebo else axes
 
 
 def build(

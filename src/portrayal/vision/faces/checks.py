@@ -71,11 +71,16 @@ def checks_table(readings: Sequence[Readings]) -> pl.DataFrame:
 def failures(table: pl.DataFrame) -> list[str]:
     """Return one warning per failed check, and one per check that was not done, for the top of a report."""
     failed = [
-        f"Manipulation check failed: {row['check']} ({row['attribute']}): {row['value']:.3g} {row['unit']}, "
+        f"Manipulation check failed: {row['check']} ({_of(row)}): {row['value']:.3g} {row['unit']}, "
         f"needs {row['needs']}."
         for row in table.filter(~pl.col("passed")).iter_rows(named=True)
     ]
     return [*failed, *_not_done(table)]
+
+
+def _of(row: dict[str, Any]) -> str:
+    poles = [pole for pole in (row.get("pole_low"), row.get("pole_high")) if pole]
+    return ", ".join([row["attribute"], *([" to ".join(poles)] if poles else [])])
 
 
 def _not_done(table: pl.DataFrame) -> list[str]:

@@ -45,6 +45,7 @@ TYPES = {
     "value": pl.Float64,
     "age": pl.Float64,
 }
+Pair = tuple[str | None, str | None]  # the poles, or nothing
 LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 
 
@@ -98,7 +99,8 @@ def read_folder(
     for row in rows:
         row["attribute"] = _attribute(row)  # whatever is wanted: a folder that varies age is refused
     kind = _kind(rows, chosen.kind, folder)
-    wanted = [row for row in rows if row.get("kind") in (None, "", kind) and _is_wanted(row, chosen)]
+    shown = [row for row in rows if row.get("kind") in (None, "", kind)]
+    wanted = [row for row in shown if _is_wanted(row, chosen, _placebo_poles(shown))]
     if not wanted:
         raise PortrayalError(
             f"{folder} has no series of what the study asks for. Mend attributes, poles or kind."
@@ -142,11 +144,30 @@ def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None
     return wanted or (kinds[0] if kinds else None)
 
 
-def _is_wanted(row: Entry, chosen: Chosen) -> bool:
+def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
     if chosen.attributes is not None and row["attribute"] not in chosen.attributes:
         return False
-    pair = (row.get("pole_low"), row.get("pole_high"))
+    pair = _pair(row)
+    if row["attribute"] == "placebo" and not _has_axis(pair, chosen.attributes, beside):
+        return False
     return not (chosen.pairs and pair[0]) or pair in chosen.pairs
+
+
+def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
+    return {_pair(row) for row in rows if row["attribute"] == "placebo"}
+
+
+def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -> bool:
+    """Say whether a placebo stands beside an axis that is shown: one of race's poles, or one of gender that race may have to share."""
+    if attributes is None:
+        return True
+    if pair[0]:
+        return "race" in attributes
+    return "gender" in attributes or beside == {pair}
+
+
+def _pair(row: Entry) -> Pair:
+    return row.get("pole_low") or None, row.get("pole_high") or None
 
 
 def _checks(folder: Path, kind: str | None) -> pl.DataFrame | None:

@@ -69,7 +69,7 @@ class Making:
         self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
         self.open_studio = open_studio
         self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
-        self.each = len(wanted_lines(asked.attributes)) + 1  # and a placebo
+        self.each = 2 * len(wanted_lines(asked.attributes))  # each with a placebo
         self.kept: list[dict[str, Any]] = []
         self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, YOUNG: 0, STUCK: 0}
         self.drawn = 0  # pictures made by this run

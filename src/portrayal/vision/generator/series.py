@@ -59,7 +59,7 @@ def person_series(
     random: np.random.Generator,
     effort: Effort,
 ) -> Iterator[Made]:
-    """Yield the series of one person: each cue, and after the first a placebo as large as it.
+    """Yield the series of one person: each cue, and after it a placebo as large at every step.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def person_series(
     effort
         How much is rendered.
     """
-    for number, line in enumerate(wanted_lines(attributes)):
+    for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
         centre = find_centre(studio, compass, style[None], line, effort)
         below = studio.drawn(centre.styles, side)
@@ -84,9 +84,8 @@ def person_series(
         made = _made(studio, centre, below, line.attribute, line.poles, values, found)
         made = replace(made, reached=_reached(made, line))
         yield made
-        if number == 0:
-            beside = _placebo_styles(studio, compass, centre, made, random, effort)
-            yield _made(studio, centre, below, "placebo", line.poles, values, beside)
+        beside = _placebo_styles(studio, compass, centre, made, random, effort)
+        yield _made(studio, centre, below, "placebo", line.poles, values, beside)
 
 
 def _reached(made: Made, line: Line) -> float:

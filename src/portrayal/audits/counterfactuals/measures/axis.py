@@ -25,8 +25,11 @@ class Axis(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The axis in words: 'gender', 'race from White to Black'."""
-        return f"{self.attribute} from {self.poles[0]} to {self.poles[1]}" if self.poles else self.attribute
+        """The axis in words: 'gender', 'race from White to Black', 'placebo beside race from White to Black'."""
+        if not self.poles:
+            return self.attribute
+        varied = "placebo beside race" if self.attribute == PLACEBO else self.attribute
+        return f"{varied} from {self.poles[0]} to {self.poles[1]}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,100 @@
+"""Further people for the check of identity: `python -m training.generated.others OUT --people 112 --seed 50`.
+
+A face is to be nearer to its own centre than to anybody else's; the more others there are, the harder that is. Only centres are drawn,
+of people whom no direction was found by and who are in no set; `portrayal faces check --others OUT` reads the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from portrayal.engine import in_order
+from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.generator.device import best_device
+from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.pool import look_at_pool
+from portrayal.vision.generator.steering import Line, find_centre, lines
+from portrayal.vision.generator.studio import SmallStudio, ready_compass
+from training.generated.to_folder import COMMON
+
+KIND, QUALITY = "face only", 90
+
+
+def others(out: Path, count: int, seed: int, workers: int) -> int:
+    """Write everybody's centre of every axis, and the manifest; returns how many pictures there are."""
+    each = -(-count // workers)
+    shares = [(seed + at, min(each, count - at * each)) for at in range(workers) if at * each < count]
+    who: dict[str, Any] = {}
+    pictures: list[dict[str, Any]] = []
+    for chosen, made in in_order(partial(finder, out), shares, "seed", workers):
+        who |= chosen
+        pictures += made
+    (out / MANIFEST).write_text(json.dumps({**COMMON, "people": who, "pictures": pictures}), encoding="utf-8")
+    return len(pictures)
+
+
+def finder(out: Path) -> Callable[[tuple[int, int]], tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Return what draws the people of a seed, in a studio of the worker's own."""
+    studio, compass = SmallStudio(best_device()[0]), ready_compass()
+
+    def found(share: tuple[int, int]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        chosen = people(studio, compass, *share)
+        pictures = [one for line in lines() for one in _centres(studio, compass, chosen, line, out)]
+        return {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in chosen}, pictures
+
+    return found
+
+
+def people(studio: SmallStudio, compass: Compass, seed: int, count: int) -> list[dict[str, Any]]:
+    """Return so many people, adults by both readers of age, pool by pool."""
+    found: list[dict[str, Any]] = []
+    turn = 0
+    while len(found) < count:
+        found += look_at_pool(studio, compass, seed, turn, count - len(found))["people"]
+        turn += 1
+    return found[:count]
+
+
+def _centres(
+    studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path
+) -> Iterator[dict[str, Any]]:
+    """Draw and write everybody's centre of one axis; yield what the manifest says of them."""
+    title = "-".join((line.attribute, *line.poles)).replace(" ", "_")
+    centre = find_centre(studio, compass, np.array([one["style"] for one in chosen]), line)
+    for one, picture in zip(chosen, centre.pictures, strict=True):
+        file = f"{one['name']}/{title}/+0.00.webp"
+        (out / file).parent.mkdir(parents=True, exist_ok=True)
+        (out / file).write_bytes(_webp(picture))
+        told = {"file": file, "person": one["name"], "attribute": line.attribute}
+        yield {**told, "poles": list(line.poles), "value": 0.0, "kind": KIND}
+
+
+def _webp(picture: np.ndarray) -> bytes:
+    kept = io.BytesIO()
+    Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
+    return kept.getvalue()
+
+
+def main() -> None:
+    """Read what was asked for, and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--people", type=int, default=112)
+    parser.add_argument("--seed", type=int, default=50)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args()
+    print(others(asked.out, asked.people, asked.seed, asked.workers))
+
+
+if __name__ == "__main__":
+    main()
