@@ -31,14 +31,17 @@ from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.faces.reader import chips, read_gender
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
-from portrayal.vision.generator.people import grown
+from portrayal.vision.generator.people import LEAST, grown, years
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS, places
 from portrayal.vision.generator.steering import FULL, Centre, Effort, lines, placebo
 from portrayal.vision.generator.studio import LANDMARKS, SIDE, SmallStudio, ready_compass
 from training.generated.ship import READ, STYLES
+from training.generated.styles import load_styles, save_styles
 
 KIND = "face only"
-QUALITY = 62  # at which 1,920 pictures take 12 MB; docs/counterfactuals.md says what that costs
+# Of race and its placebos, so that all take 12 MB; gender and its own keep the files they have. What the judges said at these and at
+# other qualities is in docs/counterfactuals.md: steps are told apart less the more they are encoded.
+QUALITY = {"race-White-Black": 56, "race-White-East_Asian": 56, "race-Black-East_Asian": 62}
 ROUNDS = 5  # of correcting lengths by what is seen of a step once it is encoded
 # How the set's pictures were encoded before they come here; a placebo's go the same way, or codes would tell the two apart.
 EARLIER = (84, 78)
@@ -114,8 +117,8 @@ def people_of_set(folder: Path) -> list[str]:
 
 def centre_of(studio: SmallStudio, folder: Path, people: list[str], title: str) -> Centre:
     """Draw the centres of an axis again, from the styles the set keeps."""
-    with np.load(folder / STYLES) as kept:
-        styles = np.stack([kept[f"{name} {title}"][1] for name in people]).astype(float)
+    known = load_styles(folder / STYLES)[title]
+    styles = np.stack([known[name][1] for name in people])
     pictures = studio.render(styles)
     return Centre(styles, pictures, studio.regions(pictures), studio.read(pictures))
 
@@ -155,18 +158,25 @@ class Candidate:
     pictures: np.ndarray
     readings: np.ndarray
     years: np.ndarray
-    told: float  # what the set's own readers of age said of the centre, as a reading
+    told: dict[str, float]  # what the set's own readers said of the centre
+
+    @property
+    def corrected(self) -> np.ndarray:
+        """The readings as the set's readers would give them.
+
+        The small reader was taught by them and is off by a year or two on some faces: by how much is known at the centre.
+        """
+        read, at = self.readings.copy(), places(list(self.told))
+        read[:, at] += np.array(list(self.told.values())) - self.readings[MIDDLE, at]
+        older = self.told["years"] - self.readings[MIDDLE, places(["years"])[0]]
+        read[:, places(["age", "age again"])] += older
+        return read
 
     @property
     def adult(self) -> bool:
-        """Whether every step shows an adult, by both readers of age.
-
-        The small reader was taught by the set's and is off by a year or two on some faces: by how much is known at the centre.
-        """
-        ages, at = places(["age", "age again"]), places(["years"])[0]
-        read = self.readings.copy()
-        read[:, ages] += self.told - self.readings[MIDDLE, at]
-        return bool(grown(read, self.years).all())
+        """Whether every step shows an adult, by every reader of age."""
+        wild = years(self.corrected, "wild age") >= LEAST
+        return bool((grown(self.corrected, self.years) & wild).all())
 
     @property
     def shift(self) -> np.ndarray:
@@ -176,7 +186,7 @@ class Candidate:
 
 
 def candidates(
-    studio: SmallStudio, folder: Path, state: Path, name: str, title: str, told: float, most: int
+    studio: SmallStudio, folder: Path, state: Path, name: str, title: str, told: dict[str, float], most: int
 ) -> tuple[list[Candidate], int]:
     """Return the first variants of a person's placebo whose every step shows an adult, and how many were looked at.
 
@@ -248,15 +258,20 @@ def write(studio: SmallStudio, folder: Path, state: Path, out: Path, variants: i
     told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     pictures = [one for one in told["pictures"] if one["attribute"] != "placebo" or not one["poles"]]
     for file in sorted({one["file"] for one in pictures}):
-        _store(out / file, np.asarray(Image.open(folder / file).convert("RGB")))
-    with np.load(folder / STYLES) as kept:
-        vectors = {key: kept[key] for key in kept.files}
+        if file.split("/")[1].startswith("race"):
+            picture = np.asarray(Image.open(folder / file).convert("RGB"))
+            _store(out / file, picture, QUALITY[file.split("/")[1]])
+        else:
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / file, out / file)
+    styles = load_styles(folder / STYLES)
     for title in titles():
         centres = _told(told["pictures"], title)
         for name, taken in _taken(studio, folder, state, centres, title, variants).items():
             pictures += _placebo_pictures(taken, out, name, title)
-            vectors[f"{name} {placebo_title(title)}"] = taken.styles[[0, -1]].astype(np.float16)
-    np.savez_compressed(out / STYLES, allow_pickle=False, **vectors)
+            ends = np.stack([taken.styles[0], styles[title][name][1], taken.styles[-1]])
+            styles.setdefault(placebo_title(title), {})[name] = ends
+    save_styles(out / STYLES, styles)
     (out / MANIFEST).write_text(
         json.dumps({**told, "pictures": pictures, "checks": []}, indent=0), encoding="utf-8"
     )
@@ -264,7 +279,12 @@ def write(studio: SmallStudio, folder: Path, state: Path, out: Path, variants: i
 
 
 def _taken(
-    studio: SmallStudio, folder: Path, state: Path, centres: dict[str, float], title: str, variants: int
+    studio: SmallStudio,
+    folder: Path,
+    state: Path,
+    centres: dict[str, dict[str, float]],
+    title: str,
+    variants: int,
 ) -> dict[str, Candidate]:
     """Return everybody's placebo of an axis; what shows no adult at some step is thrown out, and counted."""
     drawn = {
@@ -279,10 +299,10 @@ def _taken(
     return {name: each[number] for (name, (each, _)), number in zip(drawn.items(), numbers, strict=True)}
 
 
-def _told(pictures: list[dict[str, Any]], title: str) -> dict[str, float]:
-    """Return the reading of age that the set tells of everybody's centre of an axis."""
+def _told(pictures: list[dict[str, Any]], title: str) -> dict[str, dict[str, float]]:
+    """Return the readings that the set tells of everybody's centre of an axis."""
     return {
-        one["person"]: one["readings"]["years"]
+        one["person"]: one["readings"]
         for one in pictures
         if one["file"].endswith(f"/{title}/+0.00.webp") and "readings" in one
     }
@@ -304,8 +324,8 @@ def _placebo_pictures(taken: Candidate, out: Path, name: str, title: str) -> lis
             "kind": KIND,
         }
         if at != MIDDLE:  # the readings of a centre stand with its axis
-            _store(out / file, picture)
-            row["readings"] = {one: round(float(taken.readings[at, COLUMNS.index(one)]), 2) for one in READ}
+            _store(out / file, picture, QUALITY[title])
+            row["readings"] = {one: round(float(taken.corrected[at, COLUMNS.index(one)]), 2) for one in READ}
             row["judged"] = {"age": round(float(taken.years[at]), 1), "female": round(float(women[at]), 3)}
         rows.append(row)
     return rows
@@ -326,16 +346,16 @@ def recoded(pictures: np.ndarray) -> np.ndarray:
     return pictures
 
 
-def webp(picture: np.ndarray, quality: int = QUALITY) -> bytes:
+def webp(picture: np.ndarray, quality: int) -> bytes:
     """Encode a picture as the set's are."""
     kept = io.BytesIO()
     Image.fromarray(picture).save(kept, "WEBP", quality=quality, method=6)
     return kept.getvalue()
 
 
-def _store(path: Path, picture: np.ndarray) -> None:
+def _store(path: Path, picture: np.ndarray, quality: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(webp(picture))
+    path.write_bytes(webp(picture, quality))
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from PIL import Image
 from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS
 from training.generated.gathered import name_of
+from training.generated.styles import Styles, save_styles
 from training.generated.to_folder import COMMON, beside, people_of, picture_of
 
 QUALITY = 78
@@ -40,7 +41,7 @@ def ship(
     out.mkdir(parents=True, exist_ok=True)
     pictures: list[dict[str, Any]] = []
     people: dict[str, Any] = {}
-    vectors: dict[str, np.ndarray] = {}
+    vectors: Styles = {}
     for place, (seed, number) in enumerate(chosen["kept"], 1):
         name, sources = f"p{place:02}", _sources(chosen, latest, earlier, seed, number)
         state, known, _ = sources[-1]
@@ -59,8 +60,9 @@ def ship(
         for row in [row for row, _ in rows if row["attribute"] != "placebo" and row["value"] == 0]:
             centre = picture_of(row["file"], beside(row["file"].split("/")[1]), "face only")
             pictures.append({**centre, "person": name})
-        vectors |= {f"{name} {key}": values for key, values in styles.items()}
-    np.savez_compressed(out / STYLES, allow_pickle=False, **vectors)
+        for title, values in styles.items():
+            vectors.setdefault(title, {})[name] = values
+    save_styles(out / STYLES, vectors)
     told = {
         **COMMON,
         "thrown out": chosen["thrown out"],
@@ -132,12 +134,12 @@ def _row(path: str, title: str, file: str, name: str, table: dict[str, np.ndarra
 
 
 def _vectors(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return centres and ends in half precision: every step lies on the straight way between."""
+    """Return centres and ends: every step lies on the straight way between."""
     found = {}
     for key, values in table.items():
         if key.endswith(" styles"):
             title = key.removesuffix(" styles")
-            found[title] = values[[0, len(values) // 2, -1]].astype(np.float16)
+            found[title] = values[[0, len(values) // 2, -1]]
     return found
 
 
