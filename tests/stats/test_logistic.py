@@ -111,3 +111,46 @@ def test_the_loss_by_hand() -> None:
     outcome, weights = np.array([[1.0], [0.0]]), np.array([[1.0], [3.0]])
     found = logistic._loss(design, outcome, weights, np.ones((1, 1)), solution, np)
     assert found == pytest.approx([np.log1p(np.exp(-2)) + 3 * np.log1p(np.exp(-1)) + 2])
+
+
+def said(rows: int = 300, words: int = 80) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a bag of words, outcomes that hang on one of them, and five training sets."""
+    rng = np.random.default_rng(5)
+    bag = (rng.random((rows, words)) < 1 / np.arange(2, words + 2)).astype(float)
+    outcome = rng.random(rows) < np.where(bag[:, 3] > 0, 0.8, 0.4)
+    return bag, outcome, rng.permutation(rows)[:, None] % 5 != np.arange(5)
+
+
+def test_a_sparse_matrix_gives_the_same_fits() -> None:
+    from scipy import sparse
+
+    bag, outcome, train = said()
+    outcomes = np.column_stack([outcome, ~outcome, outcome, ~outcome, outcome])
+    for asked in (outcome, outcomes):
+        dense, found = fit(bag, asked, train), fit(sparse.csr_array(bag), asked, train)
+        assert found.gradient.max() <= 1e-6
+        assert np.abs(found.margins - dense.margins).max() < 1e-5
+        assert np.abs(found.coefficients - dense.coefficients).max() < 1e-5
+        assert np.abs(found.intercepts - dense.intercepts).max() < 1e-5
+
+
+@pytest.mark.parametrize("columns", [0, 1, 4])
+def test_rows_that_are_alike_are_fitted_as_one_with_the_same_result(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bag, outcome, train = said()
+    few = bag[:, :columns]
+    together = fit(few, outcome, train * 2)
+    monkeypatch.setattr(logistic, "MANY_ALIKE", len(bag) + 1)
+    one_by_one = fit(few, outcome, train * 2)
+    assert together.margins.shape == one_by_one.margins.shape
+    assert np.abs(together.margins - one_by_one.margins).max() < 1e-6
+    assert np.abs(together.coefficients - one_by_one.coefficients).max(initial=0) < 1e-6
+
+
+def test_alike_rows_have_exactly_the_same_margin() -> None:
+    bag, outcome, train = said()
+    margins, kind = fit(bag[:, :4], outcome, train).margins, logistic.alike(bag[:, :4])[1]
+    assert all(
+        (margins[kind == number] == margins[kind == number][0]).all() for number in range(kind.max() + 1)
+    )

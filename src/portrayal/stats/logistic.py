@@ -8,6 +8,9 @@ the intercept `a` free. Splits and bootstraps differ only in the weights `w`, so
 are rotated onto their singular vectors (which leaves the penalty as it is and drops columns that are always zero),
 and Newton's steps are found by conjugate gradients, preconditioned with the Hessian of the fit to all rows. Every
 step is a product of matrices over all fits. The same code runs on numpy and, where torch is given, on its device.
+Rows with the same features have the same margin: where many are alike they are added up, and fitted as one.
+Features that are nearly all zero (words of captions) come as a sparse matrix: they are left as they are, and the
+Hessian's diagonal preconditions, so that a step costs as much as there are entries.
 
 References
 ----------
@@ -16,16 +19,20 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portrayal.errors import MissingExtra
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 TOLERANCE = 1e-6  # largest entry of the gradient
 NEWTON_STEPS = 50
 INNER_STEPS = 30
+MANY_ALIKE = 2  # rows of each kind, in the mean, from which on adding them up is worth it
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Fits:
 
 
 def fit(
-    features: np.ndarray,
+    features: np.ndarray | csr_array,
     outcome: np.ndarray,
     weights: np.ndarray,
     C: float = 1.0,
@@ -51,9 +58,9 @@ def fit(
     Parameters
     ----------
     features
-        Rows x features, as they are: nothing is scaled.
+        Rows x features, as they are: nothing is scaled. An array, or a sparse one (on numpy only).
     outcome
-        One per row, true or false; or rows x fits, where each fit has outcomes of its own.
+        One per row, true or false, or the share of it that is true; or rows x fits, where each fit has outcomes of its own.
     weights
         Rows x fits: 1 where a row is in the training set, 0 where not, counts in a bootstrap.
     C
@@ -63,15 +70,63 @@ def fit(
     device
         'cpu' or 'cuda' to compute with torch; '' for numpy.
     """
+    weighted = np.asarray(weights, dtype=float) * C
+    outcomes = np.asarray(outcome, dtype=float).reshape(len(weighted), -1)
+    if not isinstance(features, np.ndarray):
+        return _fit_sparse(features, outcomes, weighted, tolerance)
+    first, kind = alike(features)
+    if len(first) * MANY_ALIKE <= len(features):
+        found = fit(features[first], *_added_up(outcomes, weighted, kind), 1.0, tolerance, device)
+        return replace(found, margins=found.margins[kind])
     rotated, back = rotate(np.asarray(features, dtype=float))
     design = np.hstack([rotated, np.ones((len(rotated), 1))])
-    outcomes = np.asarray(outcome, dtype=float).reshape(len(design), -1)
-    arrays = (design, outcomes, np.asarray(weights, dtype=float) * C)
+    arrays = (design, outcomes, weighted)
     if device:
         solution, size = _on_torch(arrays, tolerance, device)
     else:
         solution, size = _solve(*arrays, tolerance, np)
     return Fits(back @ solution[:-1], solution[-1], design @ solution, size)
+
+
+def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each kind of rows with the same features, and every row's kind.
+
+    Examples
+    --------
+    >>> first, kind = alike(np.array([[0, 1], [1, 0], [0, 1]]))
+    >>> first.tolist(), kind.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    if not features.shape[1]:
+        return np.zeros(min(1, len(features)), np.intp), np.zeros(len(features), np.intp)
+    rows = np.ascontiguousarray(features + 0.0)  # so that -0 is 0
+    seen = rows.view(f"V{rows.shape[1] * rows.itemsize}")[:, 0]
+    numbers: dict[bytes, int] = {}
+    kind = np.array([numbers.setdefault(row, len(numbers)) for row in seen.tolist()], np.intp)
+    return np.unique(kind, return_index=True)[1], kind
+
+
+def _added_up(outcome: np.ndarray, weights: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each kind of row and fit the share of the weight whose outcome is true, and the weight."""
+    from scipy import sparse
+
+    of_kind = sparse.csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))))
+    total, true = of_kind @ weights, of_kind @ (weights * outcome)
+    return np.divide(true, total, out=np.zeros_like(total), where=total > 0), total
+
+
+def _fit_sparse(features: csr_array, outcome: np.ndarray, weights: np.ndarray, tolerance: float) -> Fits:
+    from scipy import sparse
+
+    design = sparse.hstack([features, np.ones((features.shape[0], 1))], format="csr")
+    penalty = np.ones((design.shape[1], 1))
+    penalty[-1] = 0.0
+    # At the start every chance is a half: a quarter of the weight is the curve.
+    diagonal = design.power(2).T @ (weights.mean(1) / 4) + penalty[:, 0]
+    inverse = sparse.diags_array(1 / np.maximum(diagonal, 1e-9))
+    start = np.zeros((design.shape[1], weights.shape[1]))
+    solution, size = _newton(design, outcome, weights, penalty, inverse, start, tolerance, np)
+    return Fits(solution[:-1], solution[-1], design @ solution, size)
 
 
 def rotate(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,6 +159,20 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
     start = _one_fit(design, outcome.mean(1), weights.mean(1), penalty, xp)
     inverse = _preconditioner(design, start, weights.mean(1), penalty, xp)
     solution = start[:, None] * xp.ones((1, weights.shape[1]), dtype=design.dtype, **_where(design, xp))
+    return _newton(design, outcome, weights, penalty, inverse, solution, tolerance, xp)
+
+
+def _newton(
+    design: Any,
+    outcome: Any,
+    weights: Any,
+    penalty: Any,
+    inverse: Any,
+    solution: Any,
+    tolerance: float,
+    xp: Any,
+) -> tuple[Any, Any]:
+    """Take steps until every fit's gradient is small; return the solution, and how large the gradients are."""
     loss = None
     for _ in range(NEWTON_STEPS):
         chance = _logistic(design @ solution, xp)
@@ -157,10 +226,9 @@ def _damped(
 
 def _loss(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, xp: Any) -> Any:
     margins = design @ solution
-    signed = xp.where(outcome > 0.5, -margins, margins)
-    # log(1 + exp(z)) without overflow
-    softplus = xp.log1p(xp.exp(-abs(signed))) + (signed + abs(signed)) / 2
-    return (weights * softplus).sum(0) + (penalty * solution**2).sum(0) / 2
+    # log(1 + exp(z)) without overflow; an outcome may be a share, of rows that were added up
+    each = xp.log1p(xp.exp(-abs(margins))) + (margins + abs(margins)) / 2 - outcome * margins
+    return (weights * each).sum(0) + (penalty * solution**2).sum(0) / 2
 
 
 def _one_fit(design: Any, outcome: Any, weights: Any, penalty: Any, xp: Any) -> Any:

@@ -17,7 +17,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -31,6 +32,9 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean
 from portrayal.stats.logistic import fit
 from portrayal.text import wordnet
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 LEAKS, AMPLIFIED = "leakage of the group", "leakage beyond the human captions (LIC)"
 FOLDS, REPEATS = 5, 5  # over which the scores are averaged, each with folds and captions of its own
@@ -172,17 +176,19 @@ def leakage(captions: Sequence[Sequence[str]], groups: Sequence[str], folds: np.
     return np.where(right, chance[own], 0.0)
 
 
-def _bag(captions: Sequence[Sequence[str]]) -> np.ndarray:
+def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
     """Return captions x words that two or more captions have: 1 where one has it."""
+    from scipy import sparse
+
     counts = Counter(word for caption in captions for word in set(caption))
     kept = [
         word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1
     ][:WORDS]
     column = {word: i for i, word in enumerate(kept)}
-    matrix = np.zeros((len(captions), len(kept)))
-    for line, caption in enumerate(captions):
-        matrix[line, [column[word] for word in set(caption) if word in column]] = 1.0
-    return matrix
+    said = [[column[word] for word in set(caption) if word in column] for caption in captions]
+    borders = np.cumsum([0, *map(len, said)])
+    ones = np.ones(borders[-1])
+    return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(kept)))
 
 
 def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
