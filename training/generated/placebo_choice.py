@@ -66,7 +66,7 @@ class Candidate:
 def chosen(found: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]:
     """Choose a placebo for everybody so that no reading moves, over all people nor much in anyone: each takes in turn what cancels most.
 
-    The judges have no say in it: readings are those the placebos were steered by.
+    Readings are those the placebos were steered by, not the judges'. That OWN is not 0, the judges did decide.
 
     Examples
     --------
