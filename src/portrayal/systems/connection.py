@@ -101,7 +101,8 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection and the second handle on it."""
-        self._transport.abort()
+        if self._transport is not None:
+            self._transport.abort()
         if self._watch is not None:
             self._watch.close()
 
@@ -126,20 +127,26 @@ async def connect(host: str, port: int, security: ssl.SSLContext | None, seconds
     seconds
         How long connecting may take, and encrypting once more.
     """
-    loop = asyncio.get_running_loop()
-    async with asyncio.timeout(seconds):
-        transport, connection = await loop.create_connection(
-            Connection, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_AFTER
-        )
-    if security is None:
-        return connection
+    connection = Connection()
     try:
-        async with asyncio.timeout(seconds):
-            encrypted = await loop.start_tls(transport, connection, security, server_hostname=host)
-    except BaseException:  # with our second handle open the connection would stay
+        return await _opened(connection, host, port, security, seconds)
+    except BaseException:  # also where time ran out just as it was made: our second handle would stay open
         connection.close()
         raise
-    connection.connection_made(encrypted)  # type: ignore[arg-type]
+
+
+async def _opened(
+    connection: Connection, host: str, port: int, security: ssl.SSLContext | None, seconds: float | None
+) -> Connection:
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(seconds):
+        transport, _ = await loop.create_connection(
+            lambda: connection, host, port, happy_eyeballs_delay=_NEXT_ADDRESS_AFTER
+        )
+    if security is not None:
+        async with asyncio.timeout(seconds):
+            encrypted = await loop.start_tls(transport, connection, security, server_hostname=host)
+        connection.connection_made(encrypted)  # type: ignore[arg-type]
     return connection
 
 
