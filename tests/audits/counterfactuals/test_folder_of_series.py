@@ -17,6 +17,7 @@ from portrayal.errors import PortrayalError
 from portrayal.runs.measured import read_measured
 from portrayal.runs.registry import get_audit
 from portrayal.runs.run import existing_run
+from portrayal.vision.faces import folder as folder_module
 from portrayal.vision.faces.amounts import placebo_checks
 from portrayal.vision.faces.folder import Chosen, read_folder
 from portrayal.vision.faces.manifest import listed_pictures
@@ -161,6 +162,16 @@ def test_a_missed_placebo_is_said_and_takes_nothing_from_the_axis(tmp_path: Path
         "Manipulation check failed: placebo is as large as gender" in line for line in measured.warnings
     )
     assert any(one.startswith("phantom (simulated) gives 'Nurse' more often") for one in sentences(run))
+
+
+def test_a_folder_is_gone_through_once_whatever_its_size(tmp_path: Path, monkeypatch):
+    """Which poles have a placebo was asked of all pictures for each picture: 4.5 million looks at the set that ships."""
+    draw_folder(tmp_path, people=4)
+    asked: list[int] = []
+    poles = folder_module._placebo_poles
+    monkeypatch.setattr(folder_module, "_placebo_poles", lambda rows: asked.append(len(rows)) or poles(rows))
+    stimuli = read_folder(tmp_path).stimuli
+    assert asked == [stimuli.height]
 
 
 def test_without_a_placebo_nothing_is_said_of_its_size(tmp_path: Path):

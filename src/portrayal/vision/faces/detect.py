@@ -131,22 +131,27 @@ def _square(boxes: np.ndarray) -> np.ndarray:
 def _suppress(boxes: np.ndarray, overlap: float, smaller: bool = False) -> np.ndarray:
     """Keep the best of boxes that overlap; over the union, or over the smaller of the two."""
     order = np.argsort(-boxes[:, 4], kind="stable")
-    area = np.prod(np.maximum(boxes[:, 2:4] - boxes[:, :2], 0), axis=1)
+    left, top, right, bottom = boxes[order, :4].T
+    area = np.maximum(right - left, 0) * np.maximum(bottom - top, 0)
     kept = []
-    while len(order):
-        first, order = order[0], order[1:]
-        kept.append(first)
-        low = np.maximum(boxes[first, :2], boxes[order, :2])
-        high = np.minimum(boxes[first, 2:4], boxes[order, 2:4])
-        shared = np.prod(np.maximum(high - low, 0), axis=1)
-        whole = np.minimum(area[first], area[order]) if smaller else area[first] + area[order] - shared
-        order = order[shared <= overlap * np.maximum(whole, 1e-9)]
+    rest = np.arange(len(order))  # places in that order, so that the best of them comes first
+    while len(rest):
+        first, rest = rest[0], rest[1:]
+        kept.append(order[first])
+        across = np.minimum(right[first], right[rest]) - np.maximum(left[first], left[rest])
+        down = np.minimum(bottom[first], bottom[rest]) - np.maximum(top[first], top[rest])
+        shared = np.maximum(across, 0) * np.maximum(down, 0)
+        whole = np.minimum(area[first], area[rest]) if smaller else area[first] + area[rest] - shared
+        rest = rest[shared <= overlap * np.maximum(whole, 1e-9)]
     return np.array(kept, dtype=int)
 
 
 def _pixels(pictures: list[Any]) -> np.ndarray:
-    stack = np.stack([np.asarray(picture, dtype=np.float32) for picture in pictures])
-    return ((stack - 127.5) / 128).transpose(0, 3, 1, 2)
+    stack = np.stack([np.asarray(picture) for picture in pictures])
+    pixels = np.ascontiguousarray(stack.transpose(0, 3, 1, 2)).astype(np.float32)
+    pixels -= 127.5
+    pixels /= 128
+    return pixels
 
 
 def _run(network: str, pixels: np.ndarray) -> list[np.ndarray]:

@@ -100,7 +100,8 @@ def read_folder(
         row["attribute"] = _attribute(row)  # whatever is wanted: a folder that varies age is refused
     kind = _kind(rows, chosen.kind, folder)
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
-    wanted = [row for row in shown if _is_wanted(row, chosen, _placebo_poles(shown))]
+    beside = _placebo_poles(shown)
+    wanted = [row for row in shown if _is_wanted(row, chosen, beside)]
     if not wanted:
         raise PortrayalError(
             f"{folder} has no series of what the study asks for. Mend attributes, poles or kind."
