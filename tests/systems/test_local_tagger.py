@@ -9,6 +9,7 @@ from PIL import Image
 
 from portrayal.audits.contexts.datasets.openpeople import load_openpeople
 from portrayal.audits.contexts.phantom import Planted, Seen, describe, place_words
+from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question
 from portrayal.systems.registry import open_system
 from portrayal.systems.settings import SystemSettings
@@ -23,6 +24,16 @@ def test_reads_a_generated_person(number):
     tags = {row["tag"]: row["confidence"] for row in tags_of(picture)}
     assert {"person", "face", person["gender"]} <= set(tags)
     assert tags[person["gender"]] > 0.5
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"smallest": 3}, {"smallest": 0}, {"smallest": -0.1}, {"certain": 1}, {"certain": -1}]
+)
+def test_a_setting_under_which_no_face_could_be_found_is_refused(tmp_path, wrong):
+    """With faces three times as wide as the picture the reader said nothing of anybody, and the run ended well."""
+    ((name, value),) = wrong.items()
+    with pytest.raises(PortrayalError, match=f"{name} is {value}"):
+        open_system(SystemSettings(name="reader", use="local", parameters=wrong), tmp_path, "tagger")
 
 
 def test_says_nothing_without_a_face():

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from portrayal.settings import Settings
 from portrayal.systems.settings import SystemSettings
 from portrayal.systems.taggers.pictures import PictureTagger
@@ -22,8 +24,8 @@ AGES = ((35, "young"), (60, "middle-aged"), (1000, "elderly"))  # expected age b
 class Reading(Settings):
     """How faces are looked for."""
 
-    smallest: float = 0.1  # a face's least width as a share of the picture
-    certain: float = 0.9  # the detector's least score
+    smallest: float = Field(0.1, gt=0, le=1)  # a face's least width as a share of the picture
+    certain: float = Field(0.9, ge=0, lt=1)  # the detector's least score, which no face reaches at 1
 
 
 @dataclass
