@@ -10,6 +10,7 @@ from benchmarks.probes import WORDS, bound
 from benchmarks.registry import BENCHMARKS
 
 MOST = 1.1  # exponent of work that is linear
+CAPTIONS_MOST = {"distinct": 90, "half of them repeated": 45}  # seconds on two cores
 MARK = "<!-- Written by `make bench`; change benchmarks/page.py, not this page. -->"
 
 Found = Mapping[str, Any]
@@ -32,7 +33,9 @@ def lines(found: Found, rates: Mapping[str, float]) -> Iterator[str]:
         yield f"    growth over {', '.join(f'{size:,}' for size in found['growth']['sizes'])}: {exponent(found)}"
 
 
-def document(found: Mapping[str, Found], machine: Found, demo: Found | None) -> str:
+def document(
+    found: Mapping[str, Found], machine: Found, demo: Found | None, captions: Found | None = None
+) -> str:
     """Return docs/benchmarks.md."""
     parts = [
         *_head(machine),
@@ -40,6 +43,7 @@ def document(found: Mapping[str, Found], machine: Found, demo: Found | None) -> 
         *_limits(found, machine),
         *_growth(found),
         *_misses(found),
+        *_captions(captions),
         *_demo(demo),
     ]
     return "\n".join(parts) + "\n"
@@ -141,6 +145,29 @@ def _misses(found: Mapping[str, Found]) -> Iterator[str]:
         why = BENCHMARKS[one["name"]].why if one["name"] in BENCHMARKS else ""
         yield f"- {one['name']}, {peer['name']}: {figure(peer['ratio'])} of {peer['needed']:,}. {why}".rstrip()
     yield ""
+
+
+def _captions(captions: Found | None) -> Iterator[str]:
+    if not captions:
+        return
+    yield "## Captions, parsed and measured\n"
+    yield (
+        f"`python benchmarks/captions.py`: {captions['captions']:,} captions, people's and a system's, by {captions['processes']} processes"
+        f" on {captions['cores']} cores, load when it ended {captions['load']:.1f} ({captions['date']}). Memory is the peak so far of the"
+        " parent and the largest child together.\n"
+    )
+    yield "| captions | parsed | parsed and measured | processor time | memory | at most | |\n|---|---|---|---|---|---|---|"
+    yield from (_caption_row(name, one) for name, one in captions["sources"].items())
+    yield ""
+
+
+def _caption_row(name: str, one: Found) -> str:
+    most = CAPTIONS_MOST.get(name)
+    verdict = "" if most is None else ("met" if one["seconds"] < most else "missed")
+    return (
+        f"| {name} | {one['parsing_seconds']:.1f} s | {one['seconds']:.1f} s | {one['processor']:.0f} s | {one['memory_gb']:.2f} GB"
+        f" | {'' if most is None else f'{most} s'} | {verdict} |"
+    )
 
 
 def _demo(demo: Found | None) -> Iterator[str]:

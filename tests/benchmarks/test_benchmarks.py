@@ -131,5 +131,5 @@ def test_the_page_is_what_the_saved_numbers_say():
         for name, one in BENCHMARKS.items()
     }
     assert runner.PAGE.read_text() == page.document(
-        saved, runner.saved("machine") or {}, runner.saved("demo")
+        saved, runner.saved("machine") or {}, runner.saved("demo"), runner.saved("captions")
     )

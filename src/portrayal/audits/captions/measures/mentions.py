@@ -55,12 +55,10 @@ def read_captions(
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)
     phrases = phrases_of(options or Options())
-    rows = (
-        (image, number, read_together(graph, text, phrases))
-        for (image, number, text), graph in zip(written, graphs, strict=True)
-    )
     with no_rounds():
-        mentions = from_graphs(rows, stage)
+        said = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
+        said = {text: read_together(graph, text, phrases) for text, graph in said.items()}
+        mentions = from_graphs(((image, number, said[text]) for image, number, text in written), stage)
     return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
 
@@ -140,9 +138,10 @@ def _fault(name: str, images: Iterable[str]) -> tuple[str, int, str]:
 def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:
     counts: Counter[str] = Counter()
     example: dict[str, str] = {}
-    for image, text in table.select("image", "text").iter_rows():
+    distinct = table.group_by("text", maintain_order=True).agg(pl.col("image").first(), count=pl.len())
+    for text, image, count in distinct.iter_rows():
         for fault in text_faults(text):
-            counts[fault] += 1
+            counts[fault] += count
             example.setdefault(fault, image)
     return [(f"{stage}: {fault}", count, example[fault]) for fault, count in counts.items()]
 

@@ -373,7 +373,12 @@ def _assigned(note: str, stages: Stages, axis: str) -> str:
 def cases_table(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Return cases ranked by score, highest first."""
     told = [] if is_keeping() else list(rows)
-    table = pl.DataFrame({name: [item.get(name) for item in told] for name in CASES}, schema=CASES)
+    return ranked([pl.DataFrame({name: [item.get(name) for item in told] for name in CASES}, schema=CASES)])
+
+
+def ranked(cases: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return tables of cases under one another, ranked by score; nothing where shares alone are kept, of parts of the images."""
+    table = pl.concat([pl.DataFrame(schema=CASES), *([] if is_keeping() else cases)])
     return table.sort("score", descending=True, nulls_last=True, maintain_order=True)
 
 

@@ -23,13 +23,14 @@ import polars as pl
 from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import (
+    CASES,
     UPPER,
     Outcome,
     Technique,
     at_stage,
     by_group,
-    cases_table,
     count_tests,
+    ranked,
 )
 from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
@@ -57,7 +58,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         rows += _rows(stages, stage, truth, found, kept, clear)
         by_stage[stage] = _inside(shares(stages, stage, clear), stages.covered(truth))
         words = clear if stage == SYSTEM_CAPTIONS else words
-        cases += _cases(kept, stage)
+        cases.append(_cases(kept, stage))
         tables.append(overlaps(found).select(pl.lit(stage).alias("stage"), pl.all()))
     if words is not None:
         truth, named = str(stages.truth()), ", ".join(_most_common(words)) or None
@@ -67,7 +68,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         )  # fmt: skip
     missing = _unlabelled(stages) if rows else TECHNIQUE.missing
     against = compared(TECHNIQUE, KEPT, stages.truth(), by_stage, bound=UPPER)
-    return Outcome(rows, cases_table(cases), {"overlaps": tables}, missing, against)
+    return Outcome(rows, ranked(cases), {"overlaps": tables}, missing, against)
 
 
 def _unlabelled(stages: Stages) -> str:
@@ -175,19 +176,23 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
     )
 
 
-def _cases(kept: pl.DataFrame, stage: str) -> list[dict]:
-    cases = []
-    written = {value: f"covariance {number(value)}" for value in kept["covariance"].unique()}
-    for r in kept.iter_rows(named=True):
-        words = " | ".join(part for part in (r["subject"], r["word"], r["object"]) if part)
-        reason = f"{r['scenario']}; most correlated with {r['group']} ({written[r['covariance']]})"
-        within = KEPT if r["covariance"] > CLEAR * r["error"] else None
-        cases.append(
-            TECHNIQUE.case(
-                ABOVE, stage, r["image"], r["caption"], reason, words, r["group"], r["rate"], within
-            )
-        )
-    return cases
+def _cases(kept: pl.DataFrame, stage: str) -> pl.DataFrame:
+    """Return the cases as a table: large audits have some hundred thousand of them."""
+    values = kept["covariance"].unique()
+    written = pl.col("covariance").replace_strict(
+        values, [number(value) for value in values], return_dtype=pl.String
+    )
+    said = [pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("subject", "word", "object")]
+    about = {
+        "technique": pl.lit(TECHNIQUE.key),
+        "stage": pl.lit(stage),
+        "quantity": pl.lit(ABOVE),
+        "within": pl.when(pl.col("covariance") > CLEAR * pl.col("error")).then(pl.lit(KEPT)),
+        "tuple": pl.concat_str(said, separator=" | ", ignore_nulls=True),
+        "reason": pl.format("{}; most correlated with {} (covariance {})", "scenario", "group", written),
+        "score": pl.col("rate"),
+    }
+    return kept.with_columns(**about).select(pl.col(name).cast(kind) for name, kind in CASES.items())
 
 
 TECHNIQUE = Technique(
