@@ -24,8 +24,8 @@ AGES = ((35, "young"), (60, "middle-aged"), (1000, "elderly"))  # expected age b
 class Reading(Settings):
     """How faces are looked for."""
 
-    smallest: float = Field(0.1, gt=0, le=1)  # a face's least width as a share of the picture
-    certain: float = Field(0.9, ge=0, lt=1)  # the detector's least score, which no face reaches at 1
+    smallest: float = Field(default=0.1, gt=0, le=1)  # a face's least width as a share of the picture
+    certain: float = Field(default=0.9, ge=0, lt=1)  # the detector's least score, which no face reaches at 1
 
 
 @dataclass
