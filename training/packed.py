@@ -26,7 +26,7 @@ def open_packed(path: Path | str) -> dict[str, np.ndarray]:
         When there is none, or it is something else.
     """
     if not Path(path).exists():
-        raise PortrayalError(f"no packed faces at {path}. Make them with: portrayal faces prepare.")
+        raise PortrayalError(f"no packed faces at {path}. Make them with: python -m training prepare.")
     try:
         with Path(path).open("rb") as file, np.load(file) as packed:
             found = {name: packed[name] for name in packed.files}
@@ -34,7 +34,7 @@ def open_packed(path: Path | str) -> dict[str, np.ndarray]:
         found = {}
     missing = [name for name in COLUMNS if name not in found]
     if missing:
-        raise PortrayalError(f"{path} is no packed file of faces. Make one with: portrayal faces prepare.")
+        raise PortrayalError(f"{path} is no packed file of faces. Make one with: python -m training prepare.")
     return found
 
 

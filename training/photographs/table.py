@@ -20,6 +20,7 @@ import numpy as np
 from portrayal.vision.faces.identity import embed
 from portrayal.vision.faces.judges import Judge
 from portrayal.vision.generator.steering import Line
+from training.packed import open_packed
 from training.photographs.adults import Adult, adults, held_out, label_rows
 from training.photographs.judges import female_and_years, fit_judges
 from training.photographs.lines import LINES
@@ -41,17 +42,29 @@ class Known:
     embedding: np.ndarray
 
 
-def people(folder: Path, count: int, choosing: bool = False) -> list[Known]:
-    """Return held-out adults who look ahead, a third of them (at least) of each judged group; or, while settings are chosen, others."""
+def people(folder: Path, count: int, choosing: bool = False, packed: Path | None = None) -> list[Known]:
+    """Return held-out adults who look ahead, a quarter of them (at least) of each judged group; or, while settings are chosen, others.
+
+    A packed file of faces narrows them to those that a training on it has held out as well.
+    """
     rows = label_rows(folder)
     apart = held_out(rows)
     pool = [place for place in range(len(rows)) if (place in apart) is not choosing]
+    if packed is not None:
+        unseen = held_names(packed)
+        pool = [place for place in pool if rows[place]["file"] in unseen]
     order = np.random.default_rng(5).permutation(pool).tolist()
     taken: list[int] = []
     for race in ("White", "Black", "East Asian"):
         taken += [place for place in order if rows[place]["race"] == race][: count // 4]
     taken += [place for place in order if place not in taken][: count - len(taken)]
     return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
+
+
+def held_names(packed: Path) -> set[str]:
+    """Return the files of those whom a training on packed faces never saw: its own held-out part."""
+    faces = open_packed(packed)
+    return set(faces["names"][faces["parts"] == "held"].tolist())
 
 
 def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
@@ -128,9 +141,10 @@ def open_maker(said: str) -> Maker:
 
 
 def title(said: str) -> str:
-    """Return what a row is called: what was said, without the folder."""
+    """Return what a row is called: what was said, without the folder; a training's `model` goes by the training."""
     kind, path, number = _parts(said)
-    return kind + f"={Path(path).name}" * bool(path) + f"@{number}" * bool(number)
+    called = Path(path).parent.name if Path(path).name == "model" else Path(path).name
+    return kind + f"={called}" * bool(path) + f"@{number}" * bool(number)
 
 
 def _parts(said: str) -> tuple[str, str, str]:
@@ -140,14 +154,22 @@ def _parts(said: str) -> tuple[str, str, str]:
 
 
 def _key(said: str) -> str:
-    """Return what a row is kept under: what was said, and the content of its file."""
-    path = Path(_parts(said)[1])
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
+    """Return what a row is kept under: what was said, and the content of its file or of its folder's files."""
+    path = Path(_parts(said)[1] or "none")  # without one, what was said names the model
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    content = b"".join(file.read_bytes() for file in files if file.is_file())
+    digest = hashlib.sha256(content).hexdigest()[:12] if content else ""
     return f"{title(said)} {digest}".strip()
 
 
 def judged(
-    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path
+    folder: Path,
+    local: Path,
+    models: Sequence[str],
+    count: int,
+    choosing: bool,
+    kept: Path,
+    packed: Path | None = None,
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return each model's figures by cue; those that are kept already are taken from there, the others are added."""
     stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
@@ -155,7 +177,7 @@ def judged(
     judges = fit_judges(folder, local / "judge.npz") if missing else {}
     right = {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right}
     print("judges are right about", right, file=sys.stderr)
-    known = people(folder, count, choosing) if missing else []
+    known = people(folder, count, choosing, packed) if missing else []
     for said in missing:
         maker = open_maker(said)
         stored[_key(said)] = {
@@ -178,9 +200,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
     )
+    parser.add_argument(
+        "--unseen",
+        type=Path,
+        metavar="FACES.npz",
+        help="only people whom a training on these faces held out too",
+    )
     asked = parser.parse_args(arguments)
-    kept = asked.local / f"table-{'choosing-' * asked.choosing}{asked.people}.json"
-    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept)
+    which = "choosing-" * asked.choosing + "unseen-" * bool(asked.unseen)
+    kept = asked.local / f"table-{which}{asked.people}.json"
+    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept, asked.unseen)
     print(table({title(said): row for said, row in rows.items()}))
 
 

@@ -103,7 +103,8 @@ class Audit:
     # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
     # perhaps within (a place): groups are then compared apart inside each of its values too.
     groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
-    # Those compared for silence, where an audit measures a part of it by itself; all of `groups` when left out.
+    # Those compared for silence, where an audit measures a part of it by itself: a column `without` names the status that
+    # is not compared again. All of `groups` when left out.
     silence_groups: Callable[[Evidence, Any], pl.DataFrame] | None = None
     units: str = "people"  # what the units of `groups` are
     # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.

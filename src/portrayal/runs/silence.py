@@ -26,6 +26,7 @@ FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned", "unknown")
 ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
 THE_OTHERS = "the others"
+ALIKE = "whoever was asked about in several groups is answered alike in all of them"
 
 Row = dict[str, Any]
 
@@ -41,13 +42,14 @@ def measure_silence(
         A checked Responses table.
     groups
         `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them; with a column `within`, groups are compared
-        apart for each of its values (a place) and where it is null.
+        apart for each of its values (a place) and where it is null; with a column `without`, questions of that status are
+        left out of the comparison, because the audit measures them by itself.
     audit, counted, seed
         For the rows, what their units are, and the seed of permutations.
     """
     asked = questions(responses)
-    if "within" not in groups.columns:
-        groups = groups.with_columns(within=pl.lit(None, pl.String))
+    absent = [column for column in ("within", "without") if column not in groups.columns]
+    groups = groups.with_columns(pl.lit(None, pl.String).alias(column) for column in absent)
     rows = [
         row
         for (system,), mine in asked.group_by("system", maintain_order=True)
@@ -128,8 +130,8 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     ):
         yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < asked.height:
-        compared = asked.join(groups, on="stimulus").group_by("axis", "within", maintain_order=True)
-        for (axis, within), part in compared:
+        compared = asked.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
+        for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
                 yield from _of_axis(part, about, seed)
@@ -174,7 +176,8 @@ def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int
     """Return the worst group's share less the others', its interval, and the p of all groups being alike."""
     worst, p = _worst(shares), _alike(cells, seed)
     gap = replace(_gap(shares, cells, worst), p=p)
-    return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=CONSTANT)
+    reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE
+    return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=reason)
 
 
 def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> Estimate:

@@ -7,7 +7,7 @@ import random
 import polars as pl
 import pytest
 
-from audits.counterfactuals.made_up_taggers import audit_of, check_table
+from audits.counterfactuals.made_up_taggers import Tagger, audit_of, check_table
 
 FEW = "fewer than 6 people get it more often towards one end than towards the other"
 ENDS = "faces made more feminine or more masculine"
@@ -82,6 +82,57 @@ def test_refusing_faces_of_one_end_is_found():
     )
     slopes = results.filter(pl.col("measure") == "slope")
     assert set(slopes["n"]) == {12} and set(slopes["n_missing"]) == {12}
+
+
+def by_step(person: int, attribute: str, value: float) -> list[str] | str:
+    """Refuse every second person at values of 1 and more, whatever is varied."""
+    return "refused" if value >= 1 and person % 2 else chance(person, attribute, value)
+
+
+def once(person: int, attribute: str, value: float) -> list[str] | str:
+    """Refuse by the step as well, and fail once."""
+    return "failed" if (person, value) == (2, -2.0) else by_step(person, attribute, value)
+
+
+@pytest.mark.parametrize(
+    "taggers", [{"steps": by_step}, {"steps": by_step, "dead": lambda *_: "failed"}, {"steps": once}]
+)
+def test_refusing_by_the_step_shown_is_told_beside_the_placebo_alone(taggers: dict[str, Tagger]) -> None:
+    # What another system failed at, or this one once, had its refusals compared again, without a word of the placebo.
+    _, sentences = audit_of(taggers, people=24, attributes=("gender", "placebo"))
+    told = [sentence for sentence in sentences if sentence.startswith("steps refuses")]
+    assert told == []
+    assert (
+        sum("it refuses along a random direction of the face too" in sentence for sentence in sentences) == 1
+    )
+
+
+def test_failing_for_faces_of_one_end_is_found_among_those_not_refused() -> None:
+    def both(person: int, attribute: str, value: float) -> list[str] | str:
+        lost = "refused" if value <= -2 and person % 4 == 0 else "failed" if value >= 1 and person % 2 else ""
+        return lost or chance(person, attribute, value)
+
+    _, sentences = audit_of({"both": both}, people=24)
+    # Of faces made more masculine 24 x 3 were shown and 12 x 2 failed; of the others 6 were refused, and the rest answered.
+    assert sentences[0].startswith("both refuses more often as a face is made more feminine")
+    assert sum("refuses" in sentence for sentence in sentences) == 1
+    (lost,) = [sentence for sentence in sentences if "Unanswered" in sentence]
+    assert "faces made more masculine more often than faces made more feminine: 33 percentage points" in lost
+    assert "Unanswered: made more masculine 33.3% and made more feminine 0.0%" in lost
+
+
+def test_refusing_those_whose_other_questions_fail_is_not_silent() -> None:
+    def both(person: int, attribute: str, value: float) -> list[str] | str:
+        lost = "refused" if value < 0 else "failed" if value >= 1 else ""
+        return lost if lost and person % 2 else chance(person, attribute, value)
+
+    _, sentences = audit_of({"both": both}, people=24)
+    assert (
+        f"It was not tested whether both refuses {ENDS} more often: it refused 12 people, none of whom got an answer or a "
+        "refusal at every step."
+    ) in sentences
+    # A third of the faces made more masculine went unanswered, and no other: "it does not vary" is not so.
+    assert sum(sentence.endswith("is answered alike in all of them.") for sentence in sentences) == 1
 
 
 def test_failing_for_faces_of_one_end_is_found():

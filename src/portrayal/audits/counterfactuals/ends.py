@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, fill_poles
@@ -11,30 +9,35 @@ from portrayal.audits.counterfactuals.measures.presence import FACTORS, START
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.runs.audit import GROUPS, Evidence, no_groups
 
-NO_ANSWER = ("failed", "unparsable")  # and no refusal
-
 
 def groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
     """Return whose questions may go unanswered: faces of either end of an axis, and of people who start in one group."""
     steps = _steps(evidence, settings)
-    return pl.concat([no_groups(), *(_ends_of(steps, axis) for axis in axes_of(steps)), *_starts(steps)])
+    return pl.concat([_ends(steps), _starts(steps)])
 
 
 def silence_groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
-    """Return those compared for silence: refusals along an axis have a slope, so its ends only where something else was lost."""
-    if evidence.responses["status"].is_in(NO_ANSWER).any():
-        return groups(evidence, settings)
-    return pl.concat([no_groups(), *_starts(_steps(evidence, settings))])
+    """Return those compared for silence: refusals along an axis have a slope beside the placebo's, so its ends without them."""
+    steps = _steps(evidence, settings)
+    return pl.concat([_ends(steps).with_columns(without=pl.lit("refused")), _starts(steps)], how="diagonal")
 
 
 def _steps(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
     return study_axes(evidence.stimuli, settings).filter(pl.col("attribute").is_in(settings.attributes))
 
 
-def _starts(steps: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    for attribute in sorted(set(steps["attribute"])) if START in steps.columns else []:
-        mine = steps.filter(pl.col("attribute") == attribute).drop_nulls(START)
-        yield _part(mine, f"starting {attribute}", pl.lit("that start as ") + pl.col(START))
+def _starts(steps: pl.DataFrame) -> pl.DataFrame:
+    attributes = sorted(set(steps["attribute"])) if START in steps.columns else []
+    return pl.concat([no_groups(), *(_starts_of(steps, attribute) for attribute in attributes)])
+
+
+def _starts_of(steps: pl.DataFrame, attribute: str) -> pl.DataFrame:
+    mine = steps.filter(pl.col("attribute") == attribute).drop_nulls(START)
+    return _part(mine, f"starting {attribute}", pl.lit("that start as ") + pl.col(START))
+
+
+def _ends(steps: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat([no_groups(), *(_ends_of(steps, axis) for axis in axes_of(steps))])
 
 
 def _ends_of(steps: pl.DataFrame, axis: Axis) -> pl.DataFrame:

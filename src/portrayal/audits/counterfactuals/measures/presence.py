@@ -52,6 +52,7 @@ class Block:
         np.ndarray
     )  # source x step: share of repeats that were refused; of all source images asked at every step
     refused_people: list[str]  # of each of those source images
+    refused_in_part: int  # people who were refused at one step and got neither answer nor refusal at another
     asked_people: int  # everybody who has a series
 
     @property
@@ -101,7 +102,7 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
     plain = _fill(
         asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
     )
-    refused, refused_people = _refusals(edited, asked, values)
+    refused, refused_people, refused_in_part = _refusals(edited, asked, values)
     return Block(
         system, axis, values, pictures["picture"].to_list(), pictures["person"].to_list(),
         pictures[START].to_list(), labels,
@@ -109,12 +110,15 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
         n_missing=edited["person"].n_unique() - pictures["person"].n_unique(),
         lost=edited["picture"].n_unique() - len(pictures),
         empty=answers.join(edited, on="stimulus").filter(pl.col("status") == "empty").height,
-        refused=refused, refused_people=refused_people, asked_people=edited["person"].n_unique(),
+        refused=refused, refused_people=refused_people, refused_in_part=refused_in_part,
+        asked_people=edited["person"].n_unique(),
     )  # fmt: skip
 
 
-def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Return the share refused of each source image and step, and who is shown.
+def _refusals(
+    edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray
+) -> tuple[np.ndarray, list[str], int]:
+    """Return the share refused of each source image and step, who is shown, and how many people refused have gaps elsewhere.
 
     A refusal and an answer say whether it was refused; a question that failed, or was not asked, does not. Only source images
     with such a question at every step count, as for labels.
@@ -130,7 +134,8 @@ def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> 
     for picture, value, share in shares.iter_rows():
         refused[rows[picture], steps[value]] = share
     whole = ~np.isnan(refused).any(axis=1)
-    return refused[whole], pictures.filter(pl.Series(whole))["person"].to_list()
+    in_part = pictures.filter(pl.Series(~whole & (refused > 0).any(axis=1)))["person"].n_unique()
+    return refused[whole], pictures.filter(pl.Series(whole))["person"].to_list(), in_part
 
 
 def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:

@@ -26,6 +26,8 @@ def refusal_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the share refused at each value, and its slope; nothing where nobody was refused, no slope where everybody was.
 
+    Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
+
     Parameters
     ----------
     block
@@ -37,11 +39,13 @@ def refusal_rows(
     repeats
         How often each picture was asked.
     """
-    if not block.refused.any():
-        return
     people, scores = refusal_scores(block, repeats)
-    each = by_person(block.refused, block.refused_people)
     about = {**base, "n": len(people), "n_missing": block.asked_people - len(people)}
+    if not block.refused.any():
+        if block.refused_in_part:
+            yield {"measure": "refusal_slope", **about, "unit": "points", "value": None, **_in_part(block)}
+        return
+    each = by_person(block.refused, block.refused_people)
     for step, value in enumerate(block.values):
         share = wilson(float(each[:, step].sum()), len(people))
         yield share.row("refused", **about, step=f"{value:+.2g}", unit="share")
@@ -58,3 +62,10 @@ def refusal_rows(
     slope = raw_slopes(block.refused[:, :, None], block.values, block.refused_people)
     found = Estimate(float(slope.slope[0]), float(slope.low[0]), float(slope.high[0]))
     yield found.row("refusal_slope", **about, unit="points", note="refused per unit of the value", **tested)
+
+
+def _in_part(block: Block) -> dict[str, str]:
+    """Return the decision where all whom it refused have questions without answer or refusal as well."""
+    people = f"{block.refused_in_part:,} {'people' if block.refused_in_part > 1 else 'person'}"
+    reason = f"it refused {people}, none of whom got an answer or a refusal at every step"
+    return {"decision": NOT_TESTED, "reason": reason}
