@@ -13,6 +13,7 @@ STEPS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 GIVEN = 6  # tags of a picture, out of those
 SYSTEMS = 2
 DOCUMENTS, DEPTH = 500, 200
+QUERIES, MORE_DOCUMENTS = 50_000, 2_500  # of lists that grow longer: the collection stays the same
 TOPICS = ("nurse", "engineer", "garage", "kitchen", "doctor", "music", "war", "school")
 
 
@@ -56,29 +57,44 @@ def _part(people: np.ndarray, random: np.random.Generator) -> dict[str, pl.DataF
 
 
 def make_lists(folder: Path, rows: int, shard: int = 500_000, seed: int = 0) -> None:
-    """Write a collection of 500 documents with as many queries as the rows ask for, and lists of 200 documents."""
+    """Write a collection of at most 50,000 queries, and lists as long as the rows ask for."""
+    queries = min(max(rows // DEPTH, 3), QUERIES)
+    _make_lists(folder, queries, rows // queries, MORE_DOCUMENTS, shard, seed)
+
+
+def make_queries(folder: Path, rows: int, shard: int = 500_000, seed: int = 0) -> None:
+    """Write a collection with as many queries as the rows ask for, and lists of 200 documents."""
+    _make_lists(folder, max(rows // DEPTH, 3), DEPTH, DOCUMENTS, shard, seed)
+
+
+def _make_lists(folder: Path, queries: int, depth: int, count: int, shard: int, seed: int) -> None:
     random = np.random.default_rng(seed)
-    (folder / "collection").mkdir(parents=True)
-    (folder / "lists").mkdir()
-    queries = max(rows // DEPTH, 3)
+    (folder / "lists").mkdir(parents=True)
+    _make_collection(folder / "collection", queries, count, random)
+    for number, start in enumerate(range(0, queries, max(shard // depth, 1))):
+        mine = np.arange(start, min(start + max(shard // depth, 1), queries))
+        _write(_lists_of(mine, depth, count, random), folder / "lists" / f"{number:05}.parquet")
+
+
+def _make_collection(held: Path, queries: int, count: int, random: np.random.Generator) -> None:
+    held.mkdir()
     people = ("woman", "man", "person")
-    texts = [f"{people[i % 3]} {' '.join(random.choice(TOPICS, 3))}" for i in range(DOCUMENTS)]
-    held = folder / "collection"
+    texts = [f"{people[i % 3]} {' '.join(random.choice(TOPICS, 3))}" for i in range(count)]
     documents = "\n".join(json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts))
     (held / "documents.jsonl").write_text(documents)
     asked = (f"q{i}\t{' '.join(random.choice(TOPICS, 2, replace=False))}" for i in range(queries))
     (held / "queries.tsv").write_text("\n".join(asked))
-    (held / "qrels.tsv").write_text("\n".join(f"q{i}\t0\td{i % DOCUMENTS}\t1" for i in range(queries)))
-    for number, start in enumerate(range(0, queries, shard // DEPTH)):
-        mine = np.arange(start, min(start + shard // DEPTH, queries))
-        order = random.random((len(mine), DOCUMENTS)).argsort(axis=1)[:, :DEPTH]
-        rank = np.tile(np.arange(1, DEPTH + 1), len(mine))
-        query, doc = (pl.Series(part).cast(pl.String) for part in (np.repeat(mine, DEPTH), order.ravel()))
-        table = pl.DataFrame({"q": query, "d": doc, "rank": rank}).select(
-            pl.lit("s").alias("system"), ("q" + pl.col("q")).alias("stimulus"), pl.lit(0, pl.Int64).alias("repeat"),
-            pl.lit("answered").alias("status"), ("d" + pl.col("d")).alias("doc"), "rank", (-pl.col("rank")).cast(pl.Float64).alias("score"),
-        )  # fmt: skip
-        _write(table, folder / "lists" / f"{number:05}.parquet")
+    (held / "qrels.tsv").write_text("\n".join(f"q{i}\t0\td{i % count}\t1" for i in range(queries)))
+
+
+def _lists_of(queries: np.ndarray, depth: int, count: int, random: np.random.Generator) -> pl.DataFrame:
+    order = random.random((len(queries), count)).argsort(axis=1)[:, :depth]
+    rank = np.tile(np.arange(1, depth + 1), len(queries))
+    query, doc = (pl.Series(part).cast(pl.String) for part in (np.repeat(queries, depth), order.ravel()))
+    return pl.DataFrame({"q": query, "d": doc, "rank": rank}).select(
+        pl.lit("s").alias("system"), ("q" + pl.col("q")).alias("stimulus"), pl.lit(0, pl.Int64).alias("repeat"),
+        pl.lit("answered").alias("status"), ("d" + pl.col("d")).alias("doc"), "rank", (-pl.col("rank")).cast(pl.Float64).alias("score"),
+    )  # fmt: skip
 
 
 def _write(table: pl.DataFrame, file: Path) -> None:

@@ -11,6 +11,8 @@ from benchmarks.registry import BENCHMARKS
 
 MOST = 1.1  # exponent of work that is linear
 CAPTIONS_MOST = {"distinct": 90, "half of them repeated": 45}  # seconds on two cores
+ALONE = ("captions", "out_of_core", "demo")
+FLAT = 1.2  # peak memory at most, largest over smallest
 MARK = "<!-- Written by `make bench`; change benchmarks/page.py, not this page. -->"
 
 Found = Mapping[str, Any]
@@ -33,18 +35,17 @@ def lines(found: Found, rates: Mapping[str, float]) -> Iterator[str]:
         yield f"    growth over {', '.join(f'{size:,}' for size in found['growth']['sizes'])}: {exponent(found)}"
 
 
-def document(
-    found: Mapping[str, Found], machine: Found, demo: Found | None, captions: Found | None = None
-) -> str:
-    """Return docs/benchmarks.md."""
+def document(found: Mapping[str, Found], machine: Found, alone: Mapping[str, Found | None]) -> str:
+    """Return docs/benchmarks.md; `alone` has what was measured without a peer, by the names in ALONE."""
     parts = [
         *_head(machine),
         *_ratios(found),
         *_limits(found, machine),
         *_growth(found),
         *_misses(found),
-        *_captions(captions),
-        *_demo(demo),
+        *_captions(alone.get("captions")),
+        *_larger(alone.get("out_of_core")),
+        *_demo(alone.get("demo")),
     ]
     return "\n".join(parts) + "\n"
 
@@ -168,6 +169,28 @@ def _caption_row(name: str, one: Found) -> str:
         f"| {name} | {one['parsing_seconds']:.1f} s | {one['seconds']:.1f} s | {one['processor']:.0f} s | {one['memory_gb']:.2f} GB"
         f" | {'' if most is None else f'{most} s'} | {verdict} |"
     )
+
+
+def _larger(jobs: Found | None) -> Iterator[str]:
+    if not jobs:
+        return
+    yield "## Data larger than memory\n"
+    yield (
+        "`python benchmarks/out_of_core.py`: each job reads a folder of Parquet files in a process of its own"
+        f" ({jobs['date']}, {jobs['cores']} cores). Growth is the largest peak of memory over the smallest; {FLAT:g} is the most it"
+        " may be. In `lists` lists grow longer; in `queries` there are more of them, and a collection's queries and judgments"
+        " are held in memory.\n"
+    )
+    yield "| job | rows | seconds | processor time | peak memory | growth | |\n|---|---|---|---|---|---|---|"
+    for name, sizes in jobs["jobs"].items():
+        peaks = [one["peak"] for one in sizes]
+        growth = max(peaks) / min(peaks)
+        for one in sizes:
+            end = f"{growth:.2f} | {'met' if growth <= FLAT else 'missed'} |" if one is sizes[-1] else "| |"
+            yield (
+                f"| {name} | {one['rows']:,} | {one['seconds']:.0f} s | {one['processor']:.0f} s | {one['peak']:.2f} GB | {end}"
+            )
+    yield ""
 
 
 def _demo(demo: Found | None) -> Iterator[str]:

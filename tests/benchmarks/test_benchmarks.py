@@ -87,7 +87,7 @@ def test_a_different_answer_is_said():
     )
     found = run(made(peers=(peer,)), runs=1, growth=False)
     assert found["peers"][0]["equal"] == "sums differ"
-    document = page.document({"sum": found}, {}, None)
+    document = page.document({"sum": found}, {}, {})
     assert "NOT EQUAL: sums differ" in document
 
 
@@ -131,5 +131,25 @@ def test_the_page_is_what_the_saved_numbers_say():
         for name, one in BENCHMARKS.items()
     }
     assert runner.PAGE.read_text() == page.document(
-        saved, runner.saved("machine") or {}, runner.saved("demo"), runner.saved("captions")
+        saved, runner.saved("machine") or {}, {name: runner.saved(name) for name in page.ALONE}
     )
+
+
+def test_a_job_whose_memory_grows_is_said_to_miss():
+    sizes = [
+        {"rows": 10, "seconds": 1.0, "processor": 1.0, "peak": 0.5},
+        {"rows": 100, "seconds": 9.0, "processor": 9.0},
+    ]
+    jobs = {"flat": [sizes[0], {**sizes[1], "peak": 0.6}], "grown": [sizes[0], {**sizes[1], "peak": 0.61}]}
+    told = page.document({}, {}, {"out_of_core": {"date": "today", "cores": 2, "jobs": jobs}})
+    assert "| flat | 100 | 9 s | 9 s | 0.60 GB | 1.20 | met |" in told
+    assert "| grown | 100 | 9 s | 9 s | 0.61 GB | 1.22 | missed |" in told
+
+
+def test_jobs_run_later_leave_those_saved_before(tmp_path):
+    from benchmarks import out_of_core
+
+    saved = tmp_path / "out_of_core.json"
+    for job in ("depictions", "flags"):
+        out_of_core.main([job, "4000", "--json", str(saved)])
+    assert list(json.loads(saved.read_text())["jobs"]) == ["depictions", "flags"]
