@@ -1,6 +1,6 @@
 """Data larger than memory: rows, seconds and peak memory of each job, in a process of its own.
 
-    python benchmarks/out_of_core.py [JOB...] [10_000_000 100_000_000] [--json FILE]
+    python benchmarks/out_of_core.py [JOB...] [10000000 100000000] [--json FILE]
 
 Jobs: tags, mentions, series, lists (the same queries, longer lists), queries (more queries), emotions, depictions, flags;
 all by default.
@@ -223,6 +223,9 @@ def main(given: list[str]) -> None:
     parser.add_argument("names", nargs="*", metavar="JOB or ROWS")
     parser.add_argument("--json", help="a file for the figures")
     asked = parser.parse_args(given)
+    odd = [name for name in asked.names if name not in JOBS and not name.isdecimal()]
+    if odd:
+        parser.error(f"{odd[0]!r} is no job and no number of rows. Known jobs: {', '.join(JOBS)}.")
     jobs = [name for name in asked.names if name in JOBS] or list(JOBS)
     sizes = [int(size) for size in asked.names if size not in JOBS] or list(SIZES)
     with tempfile.TemporaryDirectory() as root:

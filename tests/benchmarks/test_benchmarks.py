@@ -153,3 +153,11 @@ def test_jobs_run_later_leave_those_saved_before(tmp_path):
     for job in ("depictions", "flags"):
         out_of_core.main([job, "4000", "--json", str(saved)])
     assert list(json.loads(saved.read_text())["jobs"]) == ["depictions", "flags"]
+
+
+def test_a_misspelt_job_is_named(capsys):
+    from benchmarks import out_of_core
+
+    with pytest.raises(SystemExit) as stopped:
+        out_of_core.main(["tagz"])
+    assert stopped.value.code == 2 and "'tagz' is no job and no number of rows" in capsys.readouterr().err

@@ -33,6 +33,7 @@ from training.photographs.objective import (  # noqa: E402
     where_it_changes,
 )
 
+from portrayal.errors import PortrayalError  # noqa: E402
 from portrayal.vision.generator.directions import Compass  # noqa: E402
 from portrayal.vision.generator.readings import COLUMNS  # noqa: E402
 from portrayal.vision.photographs import editor as faces_editor  # noqa: E402
@@ -375,3 +376,20 @@ def test_people_can_be_narrowed_to_those_a_training_held_out_too(
     unseen = table.people(tmp_path, 12, packed=tmp_path / "faces.npz")
     assert {one.adult.name for one in unseen} == {"val/1.jpg", "val/3.jpg"}
     assert len(table.people(tmp_path, 12)) == 4
+
+
+def test_rows_are_kept_by_whom_a_training_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Path] = []
+    monkeypatch.setattr(table, "judged", lambda *given: kept.append(given[5]) or {})
+    faces = [(name, b"", np.zeros(2)) for name in ("a", "b")]
+    for name, parts in (("one", ["held", "train"]), ("two", ["train", "held"])):
+        keep_packed(tmp_path / f"{name}.npz", faces, np.array(parts), {})
+        table.main(["folder", str(tmp_path), "--model", "fader", "--unseen", str(tmp_path / f"{name}.npz")])
+    assert len(set(kept)) == 2
+    with pytest.raises(PortrayalError, match="no packed faces"):
+        table.main(["folder", str(tmp_path), "--model", "fader", "--unseen", str(tmp_path / "none.npz")])
+
+
+def test_a_misspelt_maker_is_named() -> None:
+    with pytest.raises(PortrayalError, match="no maker 'fadr'. Did you mean 'fader'"):
+        table.open_maker("fadr")

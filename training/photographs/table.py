@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from portrayal.errors import PortrayalError, nearest
 from portrayal.vision.faces.identity import embed
 from portrayal.vision.faces.judges import Judge
 from portrayal.vision.generator.steering import Line
@@ -59,6 +60,11 @@ def people(folder: Path, count: int, choosing: bool = False, packed: Path | None
         taken += [place for place in order if rows[place]["race"] == race][: count // 4]
     taken += [place for place in order if place not in taken][: count - len(taken)]
     return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
+
+
+def _digest(packed: Path) -> str:
+    """Return what tells the people apart whom a training held out: rows are kept by it."""
+    return hashlib.sha256("\n".join(sorted(held_names(packed))).encode()).hexdigest()[:8]
 
 
 def held_names(packed: Path) -> set[str]:
@@ -137,6 +143,8 @@ def open_maker(said: str) -> Maker:
         "editor": lambda: editor(Path(path)),
         "bare": lambda: editor(Path(path), masked=False),
     }
+    if kind not in makers:
+        raise PortrayalError(f"no maker {kind!r}.{nearest(kind, makers)} Known: {', '.join(makers)}.")
     return makers[kind]()
 
 
@@ -207,11 +215,15 @@ def main(arguments: list[str] | None = None) -> None:
         help="only people whom a training on these faces held out too",
     )
     asked = parser.parse_args(arguments)
-    which = "choosing-" * asked.choosing + "unseen-" * bool(asked.unseen)
+    which = "choosing-" * asked.choosing + (f"unseen-{_digest(asked.unseen)}-" if asked.unseen else "")
     kept = asked.local / f"table-{which}{asked.people}.json"
     rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept, asked.unseen)
     print(table({title(said): row for said, row in rows.items()}))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except PortrayalError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
