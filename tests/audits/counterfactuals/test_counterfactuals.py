@@ -252,3 +252,12 @@ def test_a_table_of_pictures_may_say_where_people_start(tmp_path: Path):
                             "attribute": ["gender", "race", "gender"]})  # fmt: skip
     assert with_starts(stimuli, starts)["start"].to_list() == ["female", None, None]
     assert "start" not in with_starts(stimuli, starts.with_columns(start=pl.lit(None, pl.String))).columns
+
+
+def test_the_report_says_how_race_is_changed_in_photographs():
+    from portrayal.vision.photographs.model import CHOSEN
+
+    # The Fader network tinted the skin; it no longer ships, and the sentence stayed.
+    told = " ".join(get_audit("counterfactuals").validity)
+    assert CHOSEN["race"] == "means.npz" and "mean faces" in told
+    assert "tint" not in told and "seen in training" not in told
