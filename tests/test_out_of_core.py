@@ -316,6 +316,7 @@ def test_the_benchmark_runs(tmp_path):
         "mentions": 50,
         "series": 50,
         "lists": 20,
+        "queries": 20,
         "emotions": 20,
         "depictions": 50,
         "flags": 20,

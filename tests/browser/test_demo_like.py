@@ -123,6 +123,7 @@ def test_every_figure_opens_rows_that_are_there(opened, folder, size):
 def test_a_sentence_opens_its_row_and_the_row_its_answers(opened):
     page = opened()
     for stem in ("contexts", "captions", "search"):
+        page.wait_for_load_state()  # what is not parsed yet cannot be unfolded
         if not page.locator(
             f"#{stem} .findings a.trace"
         ).first.is_visible():  # nothing found: the sentences are folded
