@@ -45,8 +45,8 @@ AUDIT = Audit(
         "Only the face changes. Hair, body, clothes and place keep what they say about gender, so slopes understate what a whole "
         "picture would do.",
         "In the faces that ship race is what readers taught on FairFace's labels take for it: skin, eyes, nose and mouth together. "
-        "Photographs of one's own are moved by the difference of two groups' mean faces, in shape and in colour: there a slope over "
-        "race is a response to that, and a drawn-out face may be a caricature.",
+        "In photographs of one's own race is changed by the difference of two groups' mean faces, in shape and in colour: there a "
+        "slope over race is a response to that, and far from 0 a face may be a caricature.",
         "The centre is itself synthetic; what it changes against the unedited photograph is printed beside the slopes.",
         "A manipulation can move more than its cue. The checks say what independent readers saw; no check sees everything, and "
         "there is no trusted reader of race.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from portrayal.audits.counterfactuals.measures.presence import Block
 from portrayal.audits.counterfactuals.measures.slopes import by_person, raw_slopes, reversal_scores
+from portrayal.report.words import plural
 from portrayal.stats.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import wilson
@@ -66,6 +67,6 @@ def refusal_rows(
 
 def _in_part(block: Block) -> dict[str, str]:
     """Return the decision where all whom it refused have questions without answer or refusal as well."""
-    people = f"{block.refused_in_part:,} {'people' if block.refused_in_part > 1 else 'person'}"
+    people = plural(block.refused_in_part, "person", "people")
     reason = f"it refused {people}, none of whom got an answer or a refusal at every step"
     return {"decision": NOT_TESTED, "reason": reason}
