@@ -24,7 +24,12 @@ class Brighter:
         conditions(attribute, [], poles)
 
     def series(
-        self, face: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str]
+        self,
+        face: np.ndarray,
+        attribute: str,
+        values: Sequence[float],
+        poles: Sequence[str],
+        landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the face at each value."""
         return np.stack([np.clip(face + 10.0 * value, 0, 255).astype(np.uint8) for value in values])

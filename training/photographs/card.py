@@ -1,4 +1,4 @@
-"""The card of what changes photographs: `python -m training.photographs.card LOCAL/table-48.json FOLDER` puts the table's rows into it.
+"""The card of what changes photographs: `python -m training.photographs.card LOCAL/table-374.json FOLDER` puts the table's rows into it.
 
 What only people can say (what it is, who it was trained on, what was seen, what it is not for) is written into FOLDER/card.json by hand.
 """

@@ -12,7 +12,7 @@ from portrayal.vision.faces.detect import Face
 from portrayal.vision.faces.suitability import Inspection
 from portrayal.vision.generator.steering import Line
 from portrayal.vision.photographs.editor import open_editor
-from portrayal.vision.photographs.means import STRENGTH, open_means
+from portrayal.vision.photographs.means import open_means
 from portrayal.vision.photographs.series import Changed, make_series
 from training import fader_series
 from training.manipulator import open_manipulator
@@ -34,14 +34,16 @@ def fader(folder: Path | None = None, masked: bool = True) -> Maker:
     return made
 
 
-def mean_faces(path: Path, strength: float = STRENGTH) -> Maker:
-    """Return the baseline of warped mean-face differences, inside the parser's mask; value 0 is the photograph itself."""
-    return _laid(replace(open_means(path), strength=strength).series)
+def mean_faces(path: Path, strength: float | None = None) -> Maker:
+    """Return the baseline of warped mean-face differences inside the parser's mask, as strong as its file says or as is asked."""
+    found = open_means(path)
+    strengths = found.strengths if strength is None else dict.fromkeys(found.strengths, strength)
+    return laid(replace(found, strengths=strengths).series)
 
 
 def editor(path: Path, masked: bool = True) -> Maker:
     """Return the network of an ONNX file, inside the parser's mask as the package lays it."""
-    return _laid(open_editor(path).series, masked)
+    return laid(open_editor(path).series, masked)
 
 
 def nothing(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
@@ -49,7 +51,7 @@ def nothing(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
     return [adult.picture for _ in values]
 
 
-def _laid(changed: Changed, masked: bool = True) -> Maker:
+def laid(changed: Changed, masked: bool = True) -> Maker:
     """Return what lays changed faces into photographs as the package does."""
 
     def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:

@@ -1,7 +1,7 @@
 """The competitor: a photograph moved by the difference of two groups' mean faces, in shape and in colour, a times over.
 
-Faces are laid onto five landmarks and averaged; the difference in shape is the flow between two means, that in colour what is
-left once shapes agree.
+Faces are bent until their five landmarks agree and averaged; the difference in shape is the flow between two means, that in colour
+what is left once shapes agree.
 `python -m training.photographs.mean_faces FOLDER OUT.npz` works the differences out on FairFace's adults who are not held out.
 
 References
@@ -12,17 +12,17 @@ References
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates, zoom
 
 from portrayal.vision.faces.attributes import ADULT_AGES
-from portrayal.vision.photographs.means import Difference, sampled
-from training.photographs.adults import SIDE, adults, held_out, label_rows
+from portrayal.vision.photographs.means import Difference, log_odds, sampled, warp
+from training.photographs.adults import SIDE, Adult, adults, held_out, label_rows
 from training.photographs.lines import LINES
 
-EACH = 24  # faces of each gender, group and age band
 BANDS = ADULT_AGES[1:4]  # 30 to 59: the same ages in every mean
 GROUPS = ("White", "Black", "East Asian")
 LEVELS, TURNS, WINDOW = 4, 3, 8.0  # of the flow between two means: pyramid, rounds, pixels
@@ -48,7 +48,7 @@ def difference(first: np.ndarray, second: np.ndarray) -> Difference:
         sampled(first, np.indices(first.shape[:2]) - flow / 2),
         sampled(second, np.indices(first.shape[:2]) + flow / 2),
     )
-    return Difference(flow, there - here)
+    return Difference(flow, log_odds(there) - log_odds(here))
 
 
 def mean_flow(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -86,31 +86,71 @@ def _even(face: np.ndarray) -> np.ndarray:
     return left / np.sqrt(gaussian_filter(left**2, 24) + 4.0)
 
 
-def mean_faces(folder: Path) -> dict[tuple[str, str], np.ndarray]:
-    """Return the mean face of each gender and group, ages alike, of people who are not held out."""
+def differing_adults(folder: Path) -> list[Adult]:
+    """Return the adults the means are of: GROUPS and BANDS, nobody who is held out."""
     rows = label_rows(folder)
-    kept, taken, places = held_out(rows), dict[tuple[str, ...], int](), []
-    for place, row in enumerate(rows):
-        cell = (row["gender"], row["race"], row["age"])
-        if place not in kept and row["race"] in GROUPS and row["age"] in BANDS and taken.get(cell, 0) < EACH:
-            taken[cell] = taken.get(cell, 0) + 1
-            places.append(place)
-    bands: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
-    for adult in adults(folder, places):
-        bands.setdefault((adult.gender, adult.race), {}).setdefault(adult.age, []).append(
-            np.asarray(adult.picture, float)
+    kept = held_out(rows)
+    places = [
+        place
+        for place, row in enumerate(rows)
+        if place not in kept and row["race"] in GROUPS and row["age"] in BANDS
+    ]
+    return list(adults(folder, places))
+
+
+def mean_faces(people: Sequence[Adult], landmarks: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
+    """Return the mean face of each gender and group with everybody's landmarks in the same places.
+
+    An age band weighs the same in every mean: as much as the smallest cell has people.
+    """
+    bands: dict[str, dict[tuple[str, str], list[np.ndarray]]] = {band: {} for band in BANDS}
+    for one in people:
+        laid = sampled(np.asarray(one.picture, float), warp(landmarks, one.landmarks))
+        bands[one.age].setdefault((one.gender, one.race), []).append(laid)
+    cells = {cell for band in bands.values() for cell in band}
+    weights = {band: min(len(found.get(cell, ())) for cell in cells) for band, found in bands.items()}
+    used = [band for band in BANDS if weights[band]]
+    return {
+        cell: np.average(
+            [np.mean(bands[band][cell], 0) for band in used], 0, [weights[band] for band in used]
         )
-    return {cell: np.mean([np.mean(faces, 0) for faces in ages.values()], 0) for cell, ages in bands.items()}
+        for cell in cells
+    }
+
+
+def age_difference(people: Sequence[Adult], landmarks: np.ndarray) -> Difference:
+    """Return what leads from adults of 30 to 39 to those of 40 to 59, genders and groups alike.
+
+    Nobody is varied along it: a share of it is taken off where a difference of groups makes people look older, or younger.
+    """
+    cells: dict[tuple[bool, str, str], list[np.ndarray]] = {}
+    for one in people:
+        laid = sampled(np.asarray(one.picture, float), warp(landmarks, one.landmarks))
+        cells.setdefault((one.age != BANDS[0], one.gender, one.race), []).append(laid)
+    younger, older = (
+        np.mean([np.mean(faces, 0) for (old, *_), faces in cells.items() if old is wanted], 0)
+        for wanted in (False, True)
+    )
+    return difference(younger, older)
+
+
+def main(folder: Path, out: Path) -> None:
+    """Work the differences out and write them, each of strength 1."""
+    people = differing_adults(folder)
+    landmarks = np.mean([one.landmarks for one in people], 0)
+    made, aged = differences(mean_faces(people, landmarks)), age_difference(people, landmarks)
+    assert aged.flow.shape[1] == SIDE
+    np.savez_compressed(
+        out, flow=np.stack([one.flow for one in made]).astype(np.float16),
+        colour=np.stack([one.colour for one in made]).astype(np.float16),
+        landmarks=landmarks, strengths=np.ones(len(made)),
+        age_flow=aged.flow.astype(np.float16), age_colour=aged.colour.astype(np.float16),
+    )  # fmt: skip
+    print(f"{len(people)} adults")
+    for line, one in zip(LINES, made, strict=True):
+        far, colour = np.abs(one.flow).max(), np.abs(one.colour).max()
+        print(f"{' to '.join(line.poles) or 'gender'}: at most {far:.2f} pixels and {colour:.2f} log odds")
 
 
 if __name__ == "__main__":
-    made = differences(mean_faces(Path(sys.argv[1])))
-    assert made[0].flow.shape[1] == SIDE
-    np.savez_compressed(
-        sys.argv[2],
-        flow=np.stack([one.flow for one in made]).astype(np.float16),
-        colour=np.stack([one.colour for one in made]).astype(np.float16),
-    )
-    print(
-        [(float(np.abs(one.flow).max().round(2)), float(np.abs(one.colour).max().round(1))) for one in made]
-    )
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

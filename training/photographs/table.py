@@ -139,7 +139,7 @@ def open_maker(said: str) -> Maker:
         "nothing": lambda: nothing,
         "fader": lambda: fader(Path(path) if path else None),
         "unmasked": lambda: fader(Path(path) if path else None, masked=False),
-        "means": lambda: mean_faces(Path(path), float(number or 1)),
+        "means": lambda: mean_faces(Path(path), float(number) if number else None),
         "editor": lambda: editor(Path(path)),
         "bare": lambda: editor(Path(path), masked=False),
     }

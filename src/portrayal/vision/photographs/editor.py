@@ -35,7 +35,12 @@ class Editor:
     identity: str
 
     def series(
-        self, face: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str] = ()
+        self,
+        face: np.ndarray,
+        attribute: str,
+        values: Sequence[float],
+        poles: Sequence[str] = (),
+        landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the face at each value of a cue.
 
@@ -47,6 +52,8 @@ class Editor:
             'gender', or 'race' with the two groups it runs between; the first is at the negative end.
         values
             What shall be perceived, -2 to 2. At 0 a face is neutral, which is not the photograph unchanged.
+        landmarks
+            Not needed: the network sees for itself where eyes, nose and mouth are.
 
         Returns
         -------

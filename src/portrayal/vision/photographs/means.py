@@ -1,6 +1,8 @@
 """A photograph moved by the difference of two groups' mean faces, in shape and in colour, as far as a value says.
 
-At 0 nothing is changed. The differences were worked out on adults of FairFace (`python -m training.photographs.mean_faces`).
+The difference is laid onto a face's own eyes, nose and mouth. Colours are moved in log odds, so that dark skin stays above black and
+light skin below white. At 0 nothing is changed. The differences were worked out on adults of FairFace
+(`python -m training.photographs.mean_faces`), and how far each pair goes was chosen on others of them (`strengths`).
 
 References
 ----------
@@ -18,47 +20,64 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.photographs.editor import CUES, checked, conditions
+from portrayal.vision.photographs.editor import CUES, SIDE, checked, conditions
 
-# Of half a difference of means, at value 1: on people who are not held out 1.5 moved perceived age by more than 2.5 years.
-STRENGTH = 1.0
+DARKEST = 0.02  # of the range of levels: below it, and as near to white, log odds no longer grow
+KNOTS = 33  # along a side: where the warp between landmarks is worked out; in between it is linear
 Cue = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What leads from the first mean face to the second: a flow in pixels (2 x side x side) and colours (side x side x 3)."""
+    """What leads from the first mean face to the second: a flow in pixels (2 x side x side) and log odds (side x side x 3)."""
 
     flow: np.ndarray
     colour: np.ndarray
 
     def changed(self, face: np.ndarray, strength: float) -> np.ndarray:
         """Return a face (uint8) moved by a share of the difference."""
-        places = np.indices(face.shape[:2]) - strength * self.flow
-        moved = sampled(face + strength * self.colour, places)
+        places, odds = np.indices(face.shape[:2]) - strength * self.flow, log_odds(face)
+        # The change is added, so that levels whose log odds are cut stay what they are where nothing changes.
+        moved = sampled(face + levels(odds + strength * self.colour) - levels(odds), places)
         return np.clip(np.rint(moved), 0, 255).astype(np.uint8)
+
+    def laid(self, places: np.ndarray) -> Difference:
+        """Return the difference as it lies on a face whose pixels correspond to these places (rows, columns) of the mean face."""
+        flow = sampled(self.flow.transpose(1, 2, 0), places)
+        return Difference(flow.transpose(2, 0, 1), sampled(self.colour, places))
 
 
 @dataclass(frozen=True)
 class Means:
-    """The differences by cue, and what tells them apart."""
+    """The differences by cue, where the mean face has its landmarks, how far each cue goes, and what tells them apart."""
 
     differences: Mapping[Cue, Difference]
+    landmarks: np.ndarray  # left and right eye, nose, corners of the mouth (x, y)
+    strengths: Mapping[Cue, float]  # of half a difference, at value 1
     identity: str
-    strength: float = STRENGTH
 
     def require(self, attribute: str, poles: Sequence[str]) -> None:
         """Refuse a cue that is none of CUES."""
         conditions(attribute, [], poles)
 
     def series(
-        self, face: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str] = ()
+        self,
+        face: np.ndarray,
+        attribute: str,
+        values: Sequence[float],
+        poles: Sequence[str] = (),
+        landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the face (in the generator's alignment, uint8) at each value of a cue; at 0 as it was."""
+        """Return the face (in the generator's alignment, uint8) at each value of a cue; at 0 as it was.
+
+        Without `landmarks` its eyes, nose and mouth are taken to lie where the mean face has them.
+        """
         self.require(attribute, poles)
         there = (attribute, tuple(poles)) in CUES
-        found = self.differences[attribute, tuple(poles) if there else tuple(poles)[::-1]]
-        sign = self.strength / 2 * (1 if there else -1)
+        cue = (attribute, tuple(poles) if there else tuple(poles)[::-1])
+        found, sign = self.differences[cue], self.strengths[cue] / 2 * (1 if there else -1)
+        if landmarks is not None:
+            found = found.laid(warp(landmarks, self.landmarks))
         return np.stack([found.changed(checked(face), sign * value) for value in values])
 
 
@@ -68,9 +87,52 @@ def open_means(path: Path) -> Means:
     if not path.is_file():
         raise PortrayalError(f"expected the differences of mean faces at {path}, but there is no file.")
     with np.load(path) as kept:
+        missing = [name for name in ("flow", "colour", "landmarks", "strengths") if name not in kept]
+        if missing:
+            raise PortrayalError(
+                f"{path} has no {missing[0]!r}. Make it with python -m training.photographs.mean_faces."
+            )
         pairs = zip(kept["flow"].astype(float), kept["colour"].astype(float), strict=True)
         found = {cue: Difference(*pair) for cue, pair in zip(CUES, pairs, strict=True)}
-    return Means(found, hashlib.sha256(path.read_bytes() + str(STRENGTH).encode()).hexdigest()[:16])
+        strengths = dict(zip(CUES, kept["strengths"].tolist(), strict=True))
+        landmarks = kept["landmarks"].astype(float)
+    return Means(found, landmarks, strengths, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+
+
+def warp(given: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
+    """Return for every pixel its place (rows, columns) in another face: landmarks go onto landmarks, the edge stays.
+
+    Between them it is a thin plate's bending.
+
+    Examples
+    --------
+    >>> still = np.array([[30.0, 40.0], [70.0, 40.0], [50.0, 60.0]])
+    >>> np.allclose(warp(still, still, 100), np.indices((100, 100)))
+    True
+    """
+    from scipy.interpolate import RBFInterpolator
+    from scipy.ndimage import zoom
+
+    ends = (0.0, side / 2, float(side - 1))
+    edge = np.array([(x, y) for x in ends for y in ends if (x, y) != (side / 2, side / 2)])
+    line = np.linspace(0, side - 1, KNOTS)
+    knots = np.stack(np.meshgrid(line, line), -1).reshape(-1, 2)
+    bend = RBFInterpolator(np.concatenate([given, edge]), np.concatenate([wanted - given, 0 * edge]))
+    off = bend(knots).reshape(KNOTS, KNOTS, 2)
+    return np.indices((side, side)) + np.stack(
+        [zoom(off[:, :, axis], side / KNOTS, order=1) for axis in (1, 0)]
+    )
+
+
+def log_odds(shown: np.ndarray) -> np.ndarray:
+    """Return levels (0 to 255) as log odds of being lit."""
+    share = np.clip(shown / 255, DARKEST, 1 - DARKEST)
+    return np.log(share / (1 - share))
+
+
+def levels(odds: np.ndarray) -> np.ndarray:
+    """Return the levels of log odds."""
+    return 255 / (1 + np.exp(-odds))
 
 
 def sampled(face: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -78,6 +140,7 @@ def sampled(face: np.ndarray, places: np.ndarray) -> np.ndarray:
     from scipy.ndimage import map_coordinates
 
     layers = [
-        map_coordinates(face[:, :, one].astype(float), places, order=1, mode="nearest") for one in range(3)
+        map_coordinates(face[:, :, one].astype(float), places, order=1, mode="nearest")
+        for one in range(face.shape[2])
     ]
     return np.stack(layers, -1)

@@ -34,9 +34,14 @@ class Maker(Protocol):
         """Refuse a cue it does not know."""
 
     def series(
-        self, face: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str]
+        self,
+        face: np.ndarray,
+        attribute: str,
+        values: Sequence[float],
+        poles: Sequence[str],
+        landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the face at each value."""
+        """Return the face at each value; landmarks are those of the aligned face."""
 
 
 MAKERS: dict[str, Callable[[Path], Maker]] = {
@@ -72,11 +77,16 @@ class Model:
                 self.makers[attribute].require(attribute, poles)
 
     def changed(
-        self, face: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str] = ()
+        self,
+        face: np.ndarray,
+        attribute: str,
+        values: Sequence[float],
+        poles: Sequence[str] = (),
+        landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return an aligned face at each value of a cue: values x side x side x 3, uint8."""
         steps(attribute)
-        return self.makers[attribute].series(face, attribute, values, poles)
+        return self.makers[attribute].series(face, attribute, values, poles, landmarks)
 
     def series(
         self, picture: Any, seen: Inspection, axis: Sequence[str], masked: bool = True, seed: int = 0

@@ -17,8 +17,8 @@ from portrayal.vision.generator.blend import feathered
 from portrayal.vision.generator.studio import LANDMARKS, PARSED, SIDE, parsed
 from portrayal.vision.photographs.placebo import placebo_edits
 
-# An aligned face (SIDE x SIDE x 3, uint8), attribute, values and poles to faces.
-Changed = Callable[[np.ndarray, str, Sequence[float], Sequence[str]], np.ndarray]
+# An aligned face (SIDE x SIDE x 3, uint8), attribute, values, poles and the face's landmarks to faces.
+Changed = Callable[[np.ndarray, str, Sequence[float], Sequence[str], np.ndarray], np.ndarray]
 
 
 def make_series(
@@ -62,7 +62,7 @@ def make_series(
     similarity = fit_similarity(landmarks, LANDMARKS * SIDE)
     own = crop(picture, similarity, SIDE)
     mask = face_mask(own) if masked else np.ones((SIDE, SIDE), np.float32)
-    edits = changed(own, varied, wanted.tolist(), poles).astype(float) - own
+    edits = changed(own, varied, wanted.tolist(), poles, similarity(landmarks)).astype(float) - own
     if attribute == "placebo":
         edits = placebo_edits(own.astype(float), edits, mask, _seed(own, seed))
     pictures = [paste(picture, edit, mask, similarity) for edit in edits]
