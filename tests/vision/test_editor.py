@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
+from portrayal.vision.generator.studio import SMALL
 from portrayal.vision.photographs.editor import SIDE, Editor, conditions, open_editor
 
 
@@ -69,3 +70,12 @@ def test_a_face_of_another_shape_is_refused(face: np.ndarray) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PortrayalError, match=r"gone\.onnx"):
         open_editor(tmp_path / "gone.onnx")
+
+
+def test_a_file_that_is_no_network_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "text.onnx").write_text("x", encoding="utf-8")
+    with pytest.raises(PortrayalError, match="is no network that ONNX Runtime can open") as refused:
+        open_editor(tmp_path / "text.onnx")
+    assert "\n" not in str(refused.value)
+    with pytest.raises(PortrayalError, match="expected a network that is given 'face' and 'condition', but"):
+        open_editor(SMALL / "parser.onnx")

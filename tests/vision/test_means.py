@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -97,9 +98,23 @@ def test_what_has_no_difference_is_refused(tmp_path: Path) -> None:
             means(Difference(NOWHERE, NOTHING)).series(FACE, attribute, [1.0], poles)
     with pytest.raises(PortrayalError, match=r"gone\.npz"):
         open_means(tmp_path / "gone.npz")
-    np.savez(tmp_path / "old.npz", flow=NOWHERE, colour=NOTHING)
-    with pytest.raises(PortrayalError, match="has no 'landmarks'. Make it with python -m training"):
-        open_means(tmp_path / "old.npz")
+    four = {"flow": np.stack([NOWHERE] * len(CUES)), "colour": np.stack([NOTHING] * len(CUES))}
+    np.savez(tmp_path / "old.npz", **four)
+    np.savez(
+        tmp_path / "one.npz", flow=NOWHERE, colour=NOTHING, landmarks=MARKS, strengths=np.ones(len(CUES))
+    )
+    np.save(tmp_path / "array.npy", NOWHERE)
+    (tmp_path / "array.npy").rename(tmp_path / "array.npz")
+    (tmp_path / "text.npz").write_text("x")
+    for name, message in {
+        "old": "expected 'landmarks' of (5, 2), but got nothing. Make one with python -m training",
+        "one": "expected 'flow' of (4, 2, 256, 256), but got (2, 256, 256). Make one",
+        "array": "is no file of arrays (.npz)",
+        "text": "is no file of arrays (.npz)",
+    }.items():
+        with pytest.raises(PortrayalError, match=re.escape(message)) as refused:
+            open_means(tmp_path / f"{name}.npz")
+        assert "\n" not in str(refused.value)
 
 
 def test_a_file_is_read_in_the_order_of_the_cues(tmp_path: Path) -> None:

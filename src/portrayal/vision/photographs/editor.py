@@ -108,7 +108,17 @@ def open_editor(path: Path | str) -> Editor:
         )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # each of its errors is a class of its own
+        raise PortrayalError(
+            f"{path} is no network that ONNX Runtime can open. Make one with python -m training.photographs.export."
+        ) from error
+    asked = sorted(one.name for one in session.get_inputs())
+    if asked != ["condition", "face"]:
+        raise PortrayalError(
+            f"{path}: expected a network that is given 'face' and 'condition', but this one takes {', '.join(asked)}."
+        )
     return Editor(session, hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16])
 
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -24,6 +25,13 @@ from portrayal.vision.photographs.editor import CUES, SIDE, checked, conditions
 
 DARKEST = 0.02  # of the range of levels: below it, and as near to white, log odds no longer grow
 KNOTS = 33  # along a side: where the warp between landmarks is worked out; in between it is linear
+SHAPES = {
+    "flow": (len(CUES), 2, SIDE, SIDE),
+    "colour": (len(CUES), SIDE, SIDE, 3),
+    "landmarks": (5, 2),
+    "strengths": (len(CUES),),
+}
+MAKE_IT = "Make one with python -m training.photographs.mean_faces."
 Cue = tuple[str, tuple[str, ...]]
 
 
@@ -86,17 +94,26 @@ def open_means(path: Path) -> Means:
     """Read the differences of a file."""
     if not path.is_file():
         raise PortrayalError(f"expected the differences of mean faces at {path}, but there is no file.")
-    with np.load(path) as kept:
-        missing = [name for name in ("flow", "colour", "landmarks", "strengths") if name not in kept]
-        if missing:
-            raise PortrayalError(
-                f"{path} has no {missing[0]!r}. Make it with python -m training.photographs.mean_faces."
-            )
-        pairs = zip(kept["flow"].astype(float), kept["colour"].astype(float), strict=True)
-        found = {cue: Difference(*pair) for cue, pair in zip(CUES, pairs, strict=True)}
-        strengths = dict(zip(CUES, kept["strengths"].tolist(), strict=True))
-        landmarks = kept["landmarks"].astype(float)
-    return Means(found, landmarks, strengths, hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+    kept = _arrays(path)
+    pairs = zip(kept["flow"].astype(float), kept["colour"].astype(float), strict=True)
+    found = {cue: Difference(*pair) for cue, pair in zip(CUES, pairs, strict=True)}
+    strengths = dict(zip(CUES, kept["strengths"].tolist(), strict=True))
+    identity = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return Means(found, kept["landmarks"].astype(float), strengths, identity)
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read the arrays of a file, or say which of them is not what it must be."""
+    try:
+        with np.load(path) as opened:
+            kept = {name: opened[name] for name in opened}
+    except (OSError, ValueError, TypeError, BadZipFile) as error:  # what numpy says of it is about unpickling
+        raise PortrayalError(f"{path} is no file of arrays (.npz). {MAKE_IT}") from error
+    for name, shape in SHAPES.items():
+        seen = kept[name].shape if name in kept else "nothing"
+        if seen != shape:
+            raise PortrayalError(f"{path}: expected {name!r} of {shape}, but got {seen}. {MAKE_IT}")
+    return kept
 
 
 def warp(given: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
