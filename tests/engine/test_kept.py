@@ -156,8 +156,17 @@ def kill_in_the_middle(folder: Path, engine: str, count: int) -> int:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    time.sleep(1.0)  # what its workers had in hand
+    wait_for_workers(folder)
     return len(finished(folder))
+
+
+def wait_for_workers(folder: Path, still: float = 3.0) -> None:
+    """Wait until what a dead driver's workers had in hand is done: on a busy machine that takes longer than any fixed while."""
+    done, since = len(shards_done(folder)), time.monotonic()
+    while time.monotonic() - since < still:
+        time.sleep(0.05)
+        if len(shards_done(folder)) != done:
+            done, since = len(shards_done(folder)), time.monotonic()
 
 
 def finished(folder: Path) -> list[str]:
