@@ -61,12 +61,13 @@ def test_ages_weigh_alike_in_every_mean_and_the_difference_of_ages_is_theirs() -
         for gender in ("Female", "Male") for race in mean_faces.GROUPS for age in mean_faces.BANDS
         for _ in range(1 if (race, age) == ("Black", "50-59") else 3)
     ]  # fmt: skip
-    found = mean_faces.mean_faces(people, MARKS)  # type: ignore[arg-type]
+    faces = mean_faces.laid_faces(people, MARKS)  # type: ignore[arg-type]
+    found = mean_faces.mean_faces(people, faces)  # type: ignore[arg-type]
     assert {round(float(found["Female", race].mean() - WAVES), 6) for race in ("White", "East Asian")} == {
         round(100 + 20 * 4 / 7, 6)  # 3, 3 and 1 of the three bands
     }
     assert np.allclose(found["Male", "Black"] - found["Male", "White"], 40)
-    aged = mean_faces.age_difference(people, MARKS)  # type: ignore[arg-type]
+    aged = mean_faces.age_difference(people, faces)  # type: ignore[arg-type]
     assert (aged.colour > 0).all() and np.abs(aged.flow).max() < 0.01
 
 
@@ -93,7 +94,7 @@ def test_as_much_of_age_is_taken_off_as_a_pair_moves_it(
     differences: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reader says a year for every hundredth of log odds; the pair has twice what the difference of ages has."""
-    monkeypatch.setattr(strengths, "maker", lambda means, _: means)
+    monkeypatch.setattr(strengths, "moved", lambda means, _: means)
     monkeypatch.setattr(
         strengths,
         "drift",
@@ -114,7 +115,7 @@ def test_the_command_judges_once_keeps_rows_and_writes_differences_that_open(
     for name in ("fit_judges", "people"):
         monkeypatch.setattr(strengths, name, lambda *one, **_: one)
     monkeypatch.setattr(strengths, "steadying", lambda *_: -0.5)
-    monkeypatch.setattr(strengths, "maker", lambda _, strength: strength)
+    monkeypatch.setattr(strengths, "moved", lambda _, strength: strength)
     monkeypatch.setattr(
         strengths, "judge", lambda strength, *_: asked.append(strength) or row(strength / 2.3, 0.0, 1.0, 2 - strength)
     )  # fmt: skip

@@ -12,7 +12,7 @@ from portrayal.vision.faces.detect import Face
 from portrayal.vision.faces.suitability import Inspection
 from portrayal.vision.generator.steering import Line
 from portrayal.vision.photographs.editor import open_editor
-from portrayal.vision.photographs.means import open_means
+from portrayal.vision.photographs.means import Means, open_means
 from portrayal.vision.photographs.series import Changed, make_series
 from training import fader_series
 from training.manipulator import open_manipulator
@@ -35,10 +35,14 @@ def fader(folder: Path | None = None, masked: bool = True) -> Maker:
 
 
 def mean_faces(path: Path, strength: float | None = None) -> Maker:
-    """Return the baseline of warped mean-face differences inside the parser's mask, as strong as its file says or as is asked."""
+    """Return the baseline of warped mean-face differences, as strong as its file says or as is asked."""
     found = open_means(path)
-    strengths = found.strengths if strength is None else dict.fromkeys(found.strengths, strength)
-    return laid(replace(found, strengths=strengths).series)
+    return laid(found.series) if strength is None else moved(found, strength)
+
+
+def moved(means: Means, strength: float) -> Maker:
+    """Return mean-face differences inside the parser's mask, all as strong."""
+    return laid(replace(means, strengths=dict.fromkeys(means.strengths, strength)).series)
 
 
 def editor(path: Path, masked: bool = True) -> Maker:

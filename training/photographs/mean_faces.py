@@ -98,15 +98,19 @@ def differing_adults(folder: Path) -> list[Adult]:
     return list(adults(folder, places))
 
 
-def mean_faces(people: Sequence[Adult], landmarks: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
-    """Return the mean face of each gender and group with everybody's landmarks in the same places.
+def laid_faces(people: Sequence[Adult], landmarks: np.ndarray) -> list[np.ndarray]:
+    """Return everybody's face with its landmarks in the same places."""
+    return [sampled(np.asarray(one.picture, float), warp(landmarks, one.landmarks)) for one in people]
+
+
+def mean_faces(people: Sequence[Adult], faces: Sequence[np.ndarray]) -> dict[tuple[str, str], np.ndarray]:
+    """Return the mean face of each gender and group; `faces` are those of `laid_faces`.
 
     An age band weighs the same in every mean: as much as the smallest cell has people.
     """
     bands: dict[str, dict[tuple[str, str], list[np.ndarray]]] = {band: {} for band in BANDS}
-    for one in people:
-        laid = sampled(np.asarray(one.picture, float), warp(landmarks, one.landmarks))
-        bands[one.age].setdefault((one.gender, one.race), []).append(laid)
+    for one, face in zip(people, faces, strict=True):
+        bands[one.age].setdefault((one.gender, one.race), []).append(face)
     cells = {cell for band in bands.values() for cell in band}
     weights = {band: min(len(found.get(cell, ())) for cell in cells) for band, found in bands.items()}
     used = [band for band in BANDS if weights[band]]
@@ -118,15 +122,14 @@ def mean_faces(people: Sequence[Adult], landmarks: np.ndarray) -> dict[tuple[str
     }
 
 
-def age_difference(people: Sequence[Adult], landmarks: np.ndarray) -> Difference:
+def age_difference(people: Sequence[Adult], faces: Sequence[np.ndarray]) -> Difference:
     """Return what leads from adults of 30 to 39 to those of 40 to 59, genders and groups alike.
 
     Nobody is varied along it: a share of it is taken off where a difference of groups makes people look older, or younger.
     """
     cells: dict[tuple[bool, str, str], list[np.ndarray]] = {}
-    for one in people:
-        laid = sampled(np.asarray(one.picture, float), warp(landmarks, one.landmarks))
-        cells.setdefault((one.age != BANDS[0], one.gender, one.race), []).append(laid)
+    for one, face in zip(people, faces, strict=True):
+        cells.setdefault((one.age != BANDS[0], one.gender, one.race), []).append(face)
     younger, older = (
         np.mean([np.mean(faces, 0) for (old, *_), faces in cells.items() if old is wanted], 0)
         for wanted in (False, True)
@@ -138,7 +141,8 @@ def main(folder: Path, out: Path) -> None:
     """Work the differences out and write them, each of strength 1."""
     people = differing_adults(folder)
     landmarks = np.mean([one.landmarks for one in people], 0)
-    made, aged = differences(mean_faces(people, landmarks)), age_difference(people, landmarks)
+    faces = laid_faces(people, landmarks)
+    made, aged = differences(mean_faces(people, faces)), age_difference(people, faces)
     assert aged.flow.shape[1] == SIDE
     np.savez_compressed(
         out, flow=np.stack([one.flow for one in made]).astype(np.float16),

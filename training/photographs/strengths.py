@@ -26,7 +26,7 @@ from portrayal.vision.photographs.means import Difference, Means, open_means
 from training.photographs.adults import Adult
 from training.photographs.judges import female_and_years, fit_judges
 from training.photographs.lines import LINES
-from training.photographs.makers import Maker, laid
+from training.photographs.makers import Maker, moved
 from training.photographs.table import NEEDS, Known, judge, people
 
 TRIED, MIDDLE = (1.3, 1.45, 1.6, 1.75), 1.5
@@ -65,7 +65,7 @@ def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: 
         for strength in TRIED:
             if f"{strength:g}" in found["rows"]:
                 continue
-            made = maker(steadied(means, {pair: found["age"]}), strength)
+            made = moved(steadied(means, {pair: found["age"]}), strength)
             found["rows"][f"{strength:g}"] = judge(made, known, line, judges)
             path = kept_at(local, pair, count)
             path.write_text(json.dumps({_digest(means): found}, indent=1), encoding="utf-8")
@@ -77,19 +77,14 @@ def steadying(known: Sequence[Known], means: Path, line: Line) -> float:
     plain, aged = open_means(means), age_of(means)
     only = replace(plain, differences=dict.fromkeys(plain.differences, aged))
     asked = [one.adult for one in known if one.adult.race in line.poles]
-    moved, by_age = (drift(maker(one, MIDDLE), asked, line) for one in (plain, only))
-    return -moved / by_age
+    by_pair, by_age = (drift(moved(one, MIDDLE), asked, line) for one in (plain, only))
+    return -by_pair / by_age
 
 
 def drift(made: Maker, asked: Sequence[Adult], line: Line) -> float:
     """Return how many years older people are read at one end than at the other."""
     years = [female_and_years(made(one, line, (-2.0, 2.0)), one.landmarks)[1] for one in asked]
     return float(np.mean([after - before for before, after in years]))
-
-
-def maker(means: Means, strength: float) -> Maker:
-    """Return differences, all as strong."""
-    return laid(replace(means, strengths=dict.fromkeys(means.differences, strength)).series)
 
 
 def age_of(means: Path) -> Difference:

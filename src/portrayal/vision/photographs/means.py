@@ -2,7 +2,7 @@
 
 The difference is laid onto a face's own eyes, nose and mouth. Colours are moved in log odds, so that dark skin stays above black and
 light skin below white. At 0 nothing is changed. The differences were worked out on adults of FairFace
-(`python -m training.photographs.mean_faces`), and how far each pair goes was chosen on others of them (`strengths`).
+(`python -m training.photographs.mean_faces`), and how far each pair goes was chosen on such adults too (`strengths`).
 
 References
 ----------
