@@ -261,3 +261,16 @@ def test_the_report_says_how_race_is_changed_in_photographs():
     told = " ".join(get_audit("counterfactuals").validity)
     assert CHOSEN["race"] == "means.npz" and "mean faces" in told
     assert "tint" not in told and "seen in training" not in told
+
+
+def test_a_missed_check_is_told_apart_from_its_bound():
+    from portrayal.audits.counterfactuals.checks import _told
+
+    row = {"check": "perceived gender stays", "unit": "P(female)", "needs": "under 0.15 in size"}
+    assert (
+        _told({**row, "value": -0.15368})
+        == "'perceived gender stays': −0.154 P(female), where under 0.15 in size is needed"
+    )
+    assert "−0.1500" in _told({**row, "value": -0.15004}) and ": −0.31 P" in _told({**row, "value": -0.31})
+    assert ": 0.597 P" in _told({**row, "value": 0.597, "needs": "at least 0.6"})
+    assert ": 7.30 P" in _told({**row, "value": 7.3, "needs": "under 5 in size"})

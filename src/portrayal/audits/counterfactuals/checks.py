@@ -69,4 +69,13 @@ def _all_told(failed: pl.DataFrame) -> str:
 
 def _told(row: Mapping[str, Any]) -> str:
     needed = f", where {row['needs']} is needed" if row["needs"] else ""
-    return f"{row['check']!r}: {number(row['value'])} {row['unit']}{needed}"
+    return f"{row['check']!r}: {_apart(row['value'], row['needs'])} {row['unit']}{needed}"
+
+
+def _apart(value: float | None, needs: str) -> str:
+    """Write a value with as many decimals as tell it from the bound it missed: not -0.15 where under 0.15 is needed."""
+    bounds = [float(word) for word in needs.split() if word.replace(".", "", 1).isdigit()]
+    for places in (2, 3, 4, 5):
+        if value is None or all(round(abs(value), places) != bound for bound in bounds):
+            return number(value) if places == 2 else number(value, places)
+    return number(value)
