@@ -79,9 +79,7 @@ def gsr_of_run(
         **numbers,
         "notes": [*inputs["gaps"], *_ruler_notes(scored), *numbers["notes"]],
         "coverage": {
-            part: some / whole
-            for part, (some, whole) in known_words(scored.first, scored.history).items()
-            if whole
+            part: some / whole for part, (some, whole) in known_words(scored.first, scored).items() if whole
         },
         "vectors": scored.first.space.name,
         **_quality(scored, settings.get("quality", ())),
@@ -90,7 +88,7 @@ def gsr_of_run(
 
 def _ruler_notes(scored: ScoredRuns) -> list[str]:
     """Say what the vectors lack, and first that they cannot measure this collection where they lack too much."""
-    unfit = [f"not measurable: {reason}" for reason in faults([scored.first], scored.history).values()]
+    unfit = [f"not measurable: {reason}" for reason in faults(scored).values()]
     lacking = coverage(scored)
     return [*unfit, *lacking.warnings, *lacking.remarks]
 

@@ -49,19 +49,24 @@ def make_history(
     roll
         Watches the documents go by.
     """
-    if not collection.queries:
-        raise PortrayalError(
-            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
-        )
+    check_asked(collection, len(collection.queries))
     documents = collection.documents() if roll is None else roll.watch(collection.documents())
     kept = documents if only is None else (document for document in documents if document[0] in only)
     left_out = measuring_stop_words() if stop is None else stop
-    bags = _bags(kept, left_out)
+    bags = read_bags(kept, left_out)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
     return History(queries, bags, collection.levels(), cutoff, discount, inflected)
 
 
-def _bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
+def check_asked(collection: Collection, queries: int) -> None:
+    """Refuse a collection without queries."""
+    if not queries:
+        raise PortrayalError(
+            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) beside its documents."
+        )
+
+
+def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
     """Read documents: by an engine's workers where one was chosen, who count, or by the threads of this process."""
     from portrayal.text.index import build_index
     from portrayal.text.numbered import read_numbered

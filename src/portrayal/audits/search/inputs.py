@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.histories import make_history, measuring_stop_words
+from portrayal.audits.search.histories import check_asked, make_history, measuring_stop_words
 from portrayal.audits.search.kept import keep_history, keep_spaces, kept_history, kept_spaces
 from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
 from portrayal.audits.search.measures.entities import without_shared
@@ -21,7 +21,6 @@ from portrayal.audits.search.measures.quality import measure_named
 from portrayal.audits.search.measures.scored_runs import check_system_names
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.text.collections import Collection, RollCall, is_path, read_collection
 from portrayal.text.collections.synthetic import (
@@ -39,27 +38,28 @@ from portrayal.text.tokens import stop_words, words
 from portrayal.text.vector_sets import open_vectors
 
 
-def open_collection(study: Study) -> Collection:
+def open_collection(study: Study, held: bool = True) -> Collection:
     """Open the study's collection: a generated one or one of ir_datasets by name, else a path that starts at the study's folder."""
     name = study.settings.collection
-    return read_collection(Path(study.folder) / name if is_path(name) else name)
+    return read_collection(Path(study.folder) / name if is_path(name) else name, held=held)
 
 
 def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
     check_system_names(system.name for system in study.systems)
-    for name in study.settings.quality:
-        measure_named(name)  # a misspelt one is told before anything is asked
+    check_quality(study.settings)
     return stimuli_of(open_collection(study))
+
+
+def check_quality(settings: SearchSettings) -> None:
+    """Refuse a measure of quality that nobody knows; a misspelt one is told before anything is asked."""
+    for name in settings.quality:
+        measure_named(name)
 
 
 def stimuli_of(collection: Collection) -> pl.DataFrame:
     """Return a collection's queries as stimuli."""
-    if not collection.queries:
-        raise PortrayalError(
-            f"collection {collection.name!r} has no queries. Expected a queries.tsv (id, tab, text) "
-            "beside its documents."
-        )
+    check_asked(collection, len(collection.queries))
     rows = [
         {
             "stimulus": query,
@@ -204,6 +204,12 @@ def _keep(
     wanted = wanted_words(history, study.settings)
     stop = sorted(measuring_stop_words(study.settings.stop, study.folder))
     return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted), "stop": stop}
+
+
+def measuring_spaces(study: Study, history: History) -> dict[str, WordSpace]:
+    """Open the study's measuring vectors, of the words that may be scored alone."""
+    wanted = wanted_words(history, study.settings)
+    return kept_spaces(keep_spaces(_spaces(study, wanted), wanted))
 
 
 def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:

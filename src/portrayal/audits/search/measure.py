@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.audits.search.inputs import open_inputs
@@ -46,7 +47,7 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         most_gendered(scored, evidence.inputs.get("example")),
     ]
     rows = [row for part in parts for row in part.rows]
-    lacking = {**failed_checks(rows), **faults(scored.rulers.values(), scored.history)}
+    lacking = {**failed_checks(rows), **faults(scored)}
     differences = _differences(rows)
     return Measured(
         results([_checked(row, lacking) for row in rows], facets=FACETS, audit="search"),
@@ -62,7 +63,7 @@ def _differences(rows: Sequence[Row]) -> pl.DataFrame:
     parts = [
         (place, f"{unit:06d}", part)
         for place, row in enumerate(rows)
-        for unit, part in row.pop("influence", ())
+        for unit, part in zip(*map(np.ndarray.tolist, row.pop("influence", ())), strict=True)
     ]
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     return pl.DataFrame(parts, schema=schema, orient="row")

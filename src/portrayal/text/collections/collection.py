@@ -1,15 +1,26 @@
-"""A collection: documents that are streamed, queries and relevance judgments that are held."""
+"""A collection: documents that are streamed, queries and relevance judgments that are held, or left in their files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 from portrayal.errors import PortrayalError
 
 Document = tuple[str, str]  # id and text
 Qrels = dict[str, dict[str, int]]  # query, document, relevance; above 0 is relevant
+Judgment = tuple[str, str, int]  # query, document, relevance
+
+
+class Files(NamedTuple):
+    """Where the queries and judgments lie that a collection does not hold; None where there is no such file."""
+
+    queries: Path | None
+    judgments: Path | None
+    graded: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class Collection:
     qrels: Qrels = field(default_factory=dict)
     graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
     sources: Mapping[str, int] = field(default_factory=dict)  # how ids begin, and how many such are published
+    files: Files | None = None  # of a collection that holds no queries and judgments: where they are
 
     @property
     def gains(self) -> Qrels:

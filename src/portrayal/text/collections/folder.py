@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.collection import Collection, Document, Qrels
+from portrayal.text.collections.collection import Collection, Document, Files, Qrels
 from portrayal.text.collections.lines import plain_or_gz, read_fields, read_json_lines, read_lines, whole
 from portrayal.text.collections.trec import read_qrels
 
 
-def read_folder(path: Path) -> Collection:
+def read_folder(path: Path, held: bool = True) -> Collection:
     """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`.
 
-    `qrels_graded.tsv`, where there is one, holds gains for nDCG: the codes of `qrels.tsv` need not be gains.
+    `qrels_graded.tsv`, where there is one, holds gains for nDCG: the codes of `qrels.tsv` need not be gains. Queries and
+    judgments that are not to be held stay in their files.
     """
     source = plain_or_gz(path / "documents.jsonl")
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")
-    graded = _judgments(path, "qrels_graded.tsv")
-    return Collection(path.resolve().name, lambda: _objects(source), _queries(path), _judgments(path), graded)
+    return _collection(path.resolve().name, lambda: _objects(source), _files(path), held)
 
 
-def read_jsonl(path: Path) -> Collection:
+def read_jsonl(path: Path, held: bool = True) -> Collection:
     """Read one JSONL file of documents; queries and judgments, where wanted, lie beside it as TSV files."""
-    return Collection(
-        path.name, lambda: _objects(path), _queries(path.parent, False), _judgments(path.parent)
-    )
+    return _collection(path.name, lambda: _objects(path), _plain_files(path.parent), held)
 
 
 def read_beir(path: Path) -> Collection:
@@ -42,9 +40,53 @@ def read_beir(path: Path) -> Collection:
     return Collection(path.resolve().name, lambda: _objects(corpus), asked, qrels)
 
 
-def read_texts(path: Path) -> Collection:
+def read_texts(path: Path, held: bool = True) -> Collection:
     """Read a folder of .txt files, one document each, its id the path below the folder without `.txt`."""
-    return Collection(path.resolve().name, lambda: _texts(path), _queries(path, False), _judgments(path))
+    return _collection(path.resolve().name, lambda: _texts(path), _plain_files(path), held)
+
+
+def read_queries(path: Path) -> Iterator[Document]:
+    """Stream the id and text of queries: a line each, id, tab, text; no header.
+
+    Raises
+    ------
+    PortrayalError
+        When a line has no tab, or there is no query at all.
+    """
+    empty = True
+    for name, *rest in read_fields(path, 2, "query id, tab, text", "\t"):
+        empty = False
+        yield name, " ".join(rest)  # a tab inside the text is white space
+    if empty:
+        raise PortrayalError(f"{path} has no queries. Expected one per line: id, tab, text.")
+
+
+def asked_twice(path: Path | None, query: str) -> PortrayalError:
+    """Return what is raised where a file has two queries of one id."""
+    return PortrayalError(f"{path} has query {query!r} twice. Give every query its own id.")
+
+
+def _collection(name: str, source: Callable[[], Iterator[Document]], files: Files, held: bool) -> Collection:
+    """Return the collection, with what its files of queries and judgments say, or with the files."""
+    if not held:
+        return Collection(name, source, files=files)
+    return Collection(
+        name, source, _queries(files.queries), _judgments(files.judgments), _judgments(files.graded)
+    )
+
+
+def _files(path: Path) -> Files:
+    """Return the files of the package's own form, whose queries must be there."""
+    return Files(path / "queries.tsv", _there(path / "qrels.tsv"), _there(path / "qrels_graded.tsv"))
+
+
+def _plain_files(path: Path) -> Files:
+    """Return the files beside documents of another form."""
+    return Files(_there(path / "queries.tsv"), _there(path / "qrels.tsv"))
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.is_file() else None
 
 
 def _objects(path: Path) -> Iterator[Document]:
@@ -67,24 +109,19 @@ def _texts(path: Path) -> Iterator[Document]:
         yield file.relative_to(path).with_suffix("").as_posix(), text
 
 
-def _queries(path: Path, needed: bool = True) -> dict[str, str]:
-    """Read queries.tsv: id, tab, text; no header."""
-    file, queries = path / "queries.tsv", dict[str, str]()
-    if not file.is_file() and not needed:
-        return queries
-    for name, *rest in read_fields(file, 2, "query id, tab, text", "\t"):
+def _queries(path: Path | None) -> dict[str, str]:
+    """Hold the queries of a file, each of an id of its own."""
+    queries = dict[str, str]()
+    for name, text in read_queries(path) if path else ():
         if name in queries:
-            raise PortrayalError(f"{file} has query {name!r} twice. Give every query its own id.")
-        queries[name] = " ".join(rest)  # a tab inside the text is white space
-    if not queries:
-        raise PortrayalError(f"{file} has no queries. Expected one per line: id, tab, text.")
+            raise asked_twice(path, name)
+        queries[name] = text
     return queries
 
 
-def _judgments(path: Path, name: str = "qrels.tsv") -> Qrels:
-    """Read the judgments where there are any."""
-    file = path / name
-    return read_qrels(file) if file.is_file() else {}
+def _judgments(path: Path | None) -> Qrels:
+    """Hold the judgments where there are any."""
+    return read_qrels(path) if path else {}
 
 
 def _beir_qrels(path: Path) -> Qrels:

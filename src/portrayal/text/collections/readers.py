@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ class Form(NamedTuple):
     fits: Callable[[Path], bool]
     read: Callable[[Path], Collection]
     about: str
+    unheld: Callable[[Path], Collection] | None = None  # reads it without holding queries and judgments
 
 
 # Tried in this order: the first that fits reads.
@@ -30,6 +32,7 @@ FORMS: dict[str, Form] = {
         lambda path: plain_or_gz(path / "documents.jsonl") is not None,
         read_folder,
         "documents.jsonl[.gz], queries.tsv, qrels.tsv",
+        partial(read_folder, held=False),
     ),
     "beir": Form(
         lambda path: plain_or_gz(path / "corpus.jsonl") is not None,
@@ -37,7 +40,10 @@ FORMS: dict[str, Form] = {
         "corpus.jsonl, queries.jsonl, qrels/test.tsv",
     ),
     "jsonl": Form(
-        lambda path: path.is_file() and ".jsonl" in path.suffixes, read_jsonl, "one file of documents"
+        lambda path: path.is_file() and ".jsonl" in path.suffixes,
+        read_jsonl,
+        "one file of documents",
+        partial(read_jsonl, held=False),
     ),
     "classic": Form(
         lambda path: any(DOCUMENTS.search(file.name) for file in _files(path)),
@@ -51,11 +57,12 @@ FORMS: dict[str, Form] = {
         lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None,
         read_texts,
         "a folder of .txt files",
+        partial(read_texts, held=False),
     ),
 }
 
 
-def read_collection(path: Path | str, form: str | None = None) -> Collection:
+def read_collection(path: Path | str, form: str | None = None, held: bool = True) -> Collection:
     """Open a collection; documents are streamed when asked for, nothing is written into it.
 
     Parameters
@@ -65,6 +72,9 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
         ("toy", "synthetic", "balanced").
     form
         A name in `FORMS`; by default the first form that fits the files.
+    held
+        Whether queries and judgments are read into memory. Otherwise they stay in their files (`Collection.files`), where the form
+        allows it.
 
     Raises
     ------
@@ -84,7 +94,9 @@ def read_collection(path: Path | str, form: str | None = None) -> Collection:
     if chosen is None:
         forms = "; ".join(f"{name}: {known.about}" for name, known in FORMS.items())
         raise PortrayalError(f"{path} is no collection of a known form ({forms}).")
-    collection = FORMS[chosen].read(path)
+    known = FORMS[chosen]
+    read = known.read if held or known.unheld is None else known.unheld
+    collection = read(path)
     next(collection.documents())  # an empty collection or a file that cannot be read fails at once
     return collection
 

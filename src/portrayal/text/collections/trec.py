@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.collection import Document, Qrels
+from portrayal.text.collections.collection import Document, Judgment, Qrels
 from portrayal.text.collections.lines import read_fields, read_lines, whole
 
 # The fields of the newswire collections that hold prose; dates, codes and agencies are not text to rank by.
@@ -30,14 +30,23 @@ def read_qrels(path: Path | str) -> Qrels:
         Query to document to relevance, in the order of the file. Above 0 is relevant.
     """
     path, qrels = Path(path), Qrels()
-    for fields in read_fields(path, 4, "query, 0, document, relevance"):
-        levels = qrels.setdefault(fields[0], {})
-        if fields[2] in levels:
-            raise PortrayalError(
-                f"{path} judges document {fields[2]!r} of query {fields[0]!r} twice. Keep one."
-            )
-        levels[fields[2]] = whole(fields[3], path, f"the relevance of {fields[2]!r} for query {fields[0]!r}")
+    for query, document, level in read_judgments(path):
+        levels = qrels.setdefault(query, {})
+        if document in levels:
+            raise judged_twice(path, query, document)
+        levels[document] = level
     return qrels
+
+
+def read_judgments(path: Path) -> Iterator[Judgment]:
+    """Stream query, document and relevance, in the order of the file."""
+    for query, _, document, level, *_ in read_fields(path, 4, "query, 0, document, relevance"):
+        yield query, document, whole(level, path, f"the relevance of {document!r} for query {query!r}")
+
+
+def judged_twice(path: Path | None, query: str, document: str) -> PortrayalError:
+    """Return what is raised where a file judges a document twice."""
+    return PortrayalError(f"{path} judges document {document!r} of query {query!r} twice. Keep one.")
 
 
 def read_topics(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:

@@ -14,7 +14,7 @@ from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.quality import quality
 from portrayal.audits.search.measures.reliability import correlate
-from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import UNIT
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError, nearest
@@ -76,10 +76,10 @@ def query_quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
     return table.filter(pl.col("query").is_in(list(scored.answered[system])))
 
 
-def quality_rows(scored: ScoredRuns, system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
+def quality_rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the mean of each quality measure over judged queries, with a t interval."""
-    judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
-    about = {"system": system, "n_missing": judged - table.height, "unit": "mean", "counted": "queries"}
+    missing = int(scored.asked.judged.sum()) - table.height
+    about = {"system": system, "n_missing": missing, "unit": "mean", "counted": "queries"}
     return [
         clustered_mean(table[name].to_numpy()).row(name, **about)
         for name in scored.settings.quality

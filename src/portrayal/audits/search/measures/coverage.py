@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from portrayal.audits.search.measures.history import History
-from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
 from portrayal.audits.search.measures.scores import usable
 from portrayal.report.words import listed, percent
 from portrayal.stats.intervals import wilson
@@ -19,12 +18,12 @@ LEAST = {PAIRS: 0.5, ASKED: 0.8, WRITTEN: 0.8}
 NOTED = 0.9  # below, a warning says so though the ruler is used
 
 
-def coverage(scored: ScoredRuns) -> PartialResult:
+def coverage(scored: ScoredQueries) -> PartialResult:
     """Return, of every ruler, the shares of pairs and words it knows, with a warning or a remark where one is low."""
     rows: list[dict[str, Any]] = []
     said: dict[bool, list[str]] = {True: [], False: []}
     for ruler in scored.rulers.values():
-        known = known_words(ruler, scored.history)
+        known = known_words(ruler, scored)
         rows += [
             wilson(some, whole).row(
                 "ruler_coverage", system=INSTRUMENT, ruler=ruler.name, group=part, counted=part, unit="share"
@@ -36,26 +35,23 @@ def coverage(scored: ScoredRuns) -> PartialResult:
     return PartialResult(rows, warnings=said[True], remarks=said[False])
 
 
-def known_words(ruler: Ruler, history: History) -> dict[str, tuple[int, int]]:
+def known_words(ruler: Ruler, scored: ScoredQueries) -> dict[str, tuple[int, int]]:
     """Return how many of the defining pairs and of the words of queries and documents a ruler knows, and of how many."""
     direction = ruler.direction
-    counts = np.asarray(history.bags.counts.sum(axis=0)).ravel()
-    written = {word: int(count) for word, count in zip(history.bags.words, counts, strict=True)}
-    asked: dict[str, int] = {}
-    for word in (word for words in history.queries.values() for word in words):
-        asked[word] = asked.get(word, 0) + 1
+    counts = np.asarray(scored.bags.counts.sum(axis=0)).ravel()
+    written = {word: int(count) for word, count in zip(scored.bags.words, counts, strict=True)}
     pairs = len(direction.used), len(direction.used) + len(direction.missing)
-    return {PAIRS: pairs, ASKED: _known(asked, ruler), WRITTEN: _known(written, ruler)}
+    return {PAIRS: pairs, ASKED: _known(scored.asked.words, ruler), WRITTEN: _known(written, ruler)}
 
 
-def faults(rulers: Iterable[Ruler], history: History) -> dict[str, str]:
+def faults(scored: ScoredQueries) -> dict[str, str]:
     """Return the rulers that know too little of this collection, each with the reason."""
-    found = {ruler.name: next(_lacking(ruler, history), "") for ruler in rulers}
+    found = {ruler.name: next(_lacking(ruler, scored), "") for ruler in scored.rulers.values()}
     return {name: reason for name, reason in found.items() if reason}
 
 
-def _lacking(ruler: Ruler, history: History) -> Iterator[str]:
-    for part, (some, whole) in known_words(ruler, history).items():
+def _lacking(ruler: Ruler, scored: ScoredQueries) -> Iterator[str]:
+    for part, (some, whole) in known_words(ruler, scored).items():
         if some < LEAST[part] * whole:
             yield (
                 f"the word vectors {ruler.name} know {percent(some / whole)} of the {part}, "

@@ -82,11 +82,7 @@ def relative_gsr(table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0) -> R
     and gets the same interval and test. The ratio has Fieller's interval, and is left out where the perfect system's own
     slope may be zero.
     """
-    both = table.join(
-        perfect.select("query", pl.col("list_score").alias("perfect_score")),
-        on="query",
-        maintain_order="left",
-    )
+    both = _beside(table, perfect)
     x, own, base = (_column(both, name) for name in ("query_score", "list_score", "perfect_score"))
     given = _units(both)
     units = np.arange(len(x)) if given is None else given
@@ -96,6 +92,14 @@ def relative_gsr(table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0) -> R
         return Relative(difference, note=TOO_FEW)
     _, groups = np.unique(units[usable], return_inverse=True)
     return _ratio(difference, x[usable], own[usable], steady(base[usable]), groups)
+
+
+def _beside(table: pl.DataFrame, perfect: pl.DataFrame) -> pl.DataFrame:
+    """Add the perfect system's list scores; a join takes many times the memory, and tables of one history need none."""
+    other = perfect.select("query", perfect_score="list_score")
+    if table["query"].equals(other["query"]):
+        return table.with_columns(other["perfect_score"])
+    return table.join(other, on="query", maintain_order="left")
 
 
 def _ratio(

@@ -91,7 +91,7 @@ def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:
     return dict(ordered.iter_rows())
 
 
-def random_lists(history: History, seed: int = 0) -> dict[str, list[str]]:
+def random_lists(history: History, seed: int | np.random.Generator = 0) -> dict[str, list[str]]:
     """Return K documents drawn without replacement for each query."""
     rng, count = np.random.default_rng(seed), len(history.bags.documents)
     names = history.bags.documents

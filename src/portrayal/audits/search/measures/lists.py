@@ -84,8 +84,14 @@ def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -
 
 def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
     """Return, per query, the columns of the terms to leave out of its documents: its words and their inflected forms."""
-    reach = wordnet.load().inflected if inflected else (lambda word: frozenset((word,)))
+    reach = _inflected if inflected else (lambda word: frozenset((word,)))
     return [bags.columns(set().union(*map(reach, words))) for words in queries]
+
+
+@lru_cache(maxsize=4096)
+def _inflected(word: str) -> frozenset[str]:
+    """Return the word's forms: queries share their words, and the forms of one take longer than its documents."""
+    return wordnet.load().inflected(word)
 
 
 def document_scores(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from portrayal.audits.search.measures.entities import (
 )
 from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.lists import rank_weights
-from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import measure_slope
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
@@ -28,16 +28,19 @@ from portrayal.text.lexicons import read_lexicon
 class Figures(NamedTuple):
     """What is known of each query of one system: sums over its list, so that queries can be measured in parts."""
 
-    outcomes: dict[
-        str, str
-    ]  # of judged queries that were answered: which pole's documents are over-represented
+    # Of judged queries that were answered, which pole's documents are over-represented: a place in `_outcomes`, else -1.
+    outcomes: np.ndarray
     shares: np.ndarray  # queries x (groups, and the difference of the poles): shares of attention
     biases: np.ndarray  # queries x MAGNITUDES: ARaB
 
 
 def mentioned(scored: ScoredRuns) -> PartialResult:
     """Return rows on mentions for every system; nothing when no words name the groups."""
-    return mention_rows(scored, dict(mention_figures(scored)))
+    rows, bars = [], []
+    for system, known in mention_figures(scored):
+        rows += mention_rows(scored, system, known)
+        bars += [_bars(scored, system, known.outcomes)] if scored.judged else []
+    return PartialResult(rows, {"representation": pl.concat(bars)} if bars else {})
 
 
 def mention_figures(scored: ScoredRuns) -> Iterator[tuple[str, Figures]]:
@@ -50,32 +53,29 @@ def mention_figures(scored: ScoredRuns) -> Iterator[tuple[str, Figures]]:
     )
     terms = count_mentions(scored.history.bags, _arab_words(scored))
     for system in scored.runs:
-        outcomes = _outcomes(scored, system, groups) if scored.judged else {}
-        yield (
-            system,
-            Figures(outcomes, _shares(scored, system, groups, len(named)), _biases(scored, system, terms)),
-        )
+        shares, biases = _shares(scored, system, groups, len(named)), _biases(scored, system, terms)
+        yield system, Figures(_compared(scored, system, groups), shares, biases)
 
 
-def mention_rows(scored: ScoredRuns, figures: Mapping[str, Figures]) -> PartialResult:
-    """Return the rows of systems' figures."""
-    rows, bars = [], []
-    for system, known in figures.items():
-        rows += _exposure_rows(scored, system, known.shares) + _arab_rows(scored, system, known.biases)
-        if scored.judged:
-            rows += _outcome_rows(scored, system, known.outcomes)
-            bars.append(_bars(scored, system, known.outcomes))
-    return PartialResult(rows, {"representation": pl.concat(bars)} if bars else {})
+def mention_rows(scored: ScoredQueries, system: str, known: Figures) -> list[dict[str, Any]]:
+    """Return the rows of a system's figures."""
+    rows = _exposure_rows(scored, system, known.shares) + _arab_rows(scored, system, known.biases)
+    return [*rows, *(_outcome_rows(scored, system, known.outcomes) if scored.judged else ())]
 
 
-def _outcomes(scored: ScoredRuns, system: str, groups: np.ndarray) -> dict[str, str]:
+def _outcomes(scored: ScoredQueries) -> list[str]:
+    """Return what may come of comparing a query's list with the perfect one."""
+    return [*scored.settings.poles, NEITHER, UNDEFINED]
+
+
+def _compared(scored: ScoredRuns, system: str, groups: np.ndarray) -> np.ndarray:
     """Return, per judged query, which pole's documents the system over-represents against the perfect system."""
-    own, perfect = scored.cut(system), scored.cut(PERFECT)
-    found = {}
-    for query in scored.history.queries:
+    own, perfect, names = scored.cut(system), scored.cut(PERFECT), _outcomes(scored)
+    found = np.full(len(own), -1, np.int8)
+    for place, query in enumerate(scored.history.queries):
         if perfect[query] and query in scored.answered[system]:
             pairs = [_documents(scored, lists[query], groups) for lists in (own, perfect)]
-            found[query] = compare_gaps(pairs[0], pairs[1], scored.settings.poles)
+            found[place] = names.index(compare_gaps(pairs[0], pairs[1], scored.settings.poles))
     return found
 
 
@@ -85,26 +85,24 @@ def _documents(scored: ScoredRuns, listed: list[str], groups: np.ndarray) -> tup
     return int(np.sum(of_list == 0)), int(np.sum(of_list == 1))
 
 
-def _outcome_rows(scored: ScoredRuns, system: str, outcomes: dict[str, str]) -> list[dict[str, Any]]:
+def _outcome_rows(scored: ScoredQueries, system: str, outcomes: np.ndarray) -> list[dict[str, Any]]:
     """Return the share of queries with each outcome, and whether it follows the query's genderedness."""
-    found = list(outcomes.values())
-    judged = sum(bool(scored.history.relevant(query)) for query in scored.history.queries)
+    counts = np.bincount(outcomes[outcomes >= 0], minlength=len(_outcomes(scored))).tolist()
     about = {"system": system, "versus": PERFECT, "counted": "queries"}
-    counted = {"n_missing": judged - len(found), "unit": "share", **about}
+    counted = {"n_missing": int(scored.asked.judged.sum()) - sum(counts), "unit": "share", **about}
     rows = [
-        wilson(found.count(outcome), len(found)).row("over_representation", group=outcome, **counted)
-        for outcome in (*scored.settings.poles, NEITHER, UNDEFINED)
+        wilson(count, sum(counts)).row("over_representation", group=outcome, **counted)
+        for outcome, count in zip(_outcomes(scored), counts, strict=True)
     ]
     return [*rows, _trend_row(scored, system, outcomes)]
 
 
-def _trend_row(scored: ScoredRuns, system: str, outcomes: Mapping[str, str]) -> dict[str, Any]:
+def _trend_row(scored: ScoredQueries, system: str, outcomes: np.ndarray) -> dict[str, Any]:
     """Return Pearson's r of the outcome (+1, -1, 0) and the query's genderedness, tested as a slope is."""
     poles = scored.settings.poles
-    signs = {poles[0]: 1.0, poles[1]: -1.0, NEITHER: 0.0}
     x = scored.query_scores(scored.first.name)
-    y = np.array([signs.get(outcomes.get(query, ""), np.nan) for query in scored.history.queries])
-    slope = measure_slope(x, y, np.array(scored.history.units), scored.seed)
+    y = np.array([1.0, -1.0, 0.0, np.nan, np.nan])[outcomes]  # the last is that of -1: nothing was compared
+    slope = measure_slope(x, y, scored.asked.units, scored.seed)
     both = ~(np.isnan(x) | np.isnan(y))
     scale = float(x[both].std() / y[both].std()) if both.any() and y[both].std() > 0 else 1.0
     return slope.map(lambda end: float(np.clip(end * scale, -1, 1))).row(
@@ -117,15 +115,11 @@ def _trend_row(scored: ScoredRuns, system: str, outcomes: Mapping[str, str]) -> 
     )
 
 
-def _bars(scored: ScoredRuns, system: str, outcomes: dict[str, str]) -> pl.DataFrame:
-    scores = dict(zip(scored.history.queries, scored.query_scores(scored.first.name), strict=True))
-    usable = [query for query in outcomes if not np.isnan(scores[query])]
-    table = representation(
-        np.array([scores[query] for query in usable]),
-        [outcomes[query] for query in usable],
-        _edges(scored, np.array([scores[query] for query in usable])),
-        scored.settings.poles,
-    )
+def _bars(scored: ScoredRuns, system: str, outcomes: np.ndarray) -> pl.DataFrame:
+    scores, names = scored.query_scores(scored.first.name), _outcomes(scored)
+    usable = (outcomes >= 0) & ~np.isnan(scores)
+    found, poles = [names[outcome] for outcome in outcomes[usable]], scored.settings.poles
+    table = representation(scores[usable], found, _edges(scored, scores[usable]), poles)
     return table.with_columns(system=pl.lit(system))
 
 
@@ -138,13 +132,13 @@ def _edges(scored: ScoredRuns, scores: np.ndarray) -> list[float]:
     )
 
 
-def _groups(scored: ScoredRuns) -> list[str]:
+def _groups(scored: ScoredQueries) -> list[str]:
     """Return all groups that words name, the two poles first."""
     poles = scored.settings.poles
     return [*poles, *(name for name in scored.mentions if name not in poles)]
 
 
-def _exposure_rows(scored: ScoredRuns, system: str, table: np.ndarray) -> list[dict[str, Any]]:
+def _exposure_rows(scored: ScoredQueries, system: str, table: np.ndarray) -> list[dict[str, Any]]:
     """Return each group's mean share of attention, and the difference of the poles."""
     poles, named = scored.settings.poles, _groups(scored)
     usable = table[~np.isnan(table[:, 0])]
@@ -167,7 +161,7 @@ def _shares(scored: ScoredRuns, system: str, groups: np.ndarray, count: int) -> 
     for listed in scored.cut(system).values():
         weights = rank_weights(len(listed), scored.history.discount)
         shares.append(exposure(groups[scored.history.bags.rows(listed)], weights, count))
-    table = np.array(shares)
+    table = np.array(shares).reshape(len(shares), count)
     return np.column_stack([table, table[:, 0] - table[:, 1]])
 
 
@@ -178,7 +172,7 @@ def _biases(scored: ScoredRuns, system: str, counts: np.ndarray) -> np.ndarray:
     return np.array(biases).reshape(len(listed), len(MAGNITUDES))
 
 
-def _arab_rows(scored: ScoredRuns, system: str, biases: np.ndarray) -> list[dict[str, Any]]:
+def _arab_rows(scored: ScoredQueries, system: str, biases: np.ndarray) -> list[dict[str, Any]]:
     """Return ARaB: the mean of the queries' rank biases."""
     rows = []
     for magnitude, values in zip(MAGNITUDES, biases.T, strict=True):

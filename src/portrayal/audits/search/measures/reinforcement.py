@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import compress
 from typing import Any
 
 import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import (
+    PERFECT,
+    PartialResult,
+    Ruler,
+    ScoredQueries,
+    ScoredRuns,
+)
 from portrayal.audits.search.measures.slope import SMALL, UNIT, Slope
 from portrayal.report.words import plural
 from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE
@@ -19,24 +27,30 @@ NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", r
 
 def reinforcement(scored: ScoredRuns) -> PartialResult:
     """Return rows of GSR, its difference and ratio to the perfect system, and the table of scored queries."""
-    rows, fits = [], []
+    found = list(slope_rows(scored))
+    fits = [(row["ruler"], row["system"], slope.value, slope.intercept) for row, slope in found if slope]
+    schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
+    tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
+    return PartialResult([row for row, _ in found], tables, _warnings(scored), _remarks(scored))
+
+
+def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | None]]:
+    """Yield the rows, each system's own GSR with its slope; one at a time, since a slope holds a part of every query."""
     for ruler in scored.rulers.values():
         for system, table in scored.tables[ruler.name].items():
             if system == PERFECT and not scored.judged:
                 continue
             slope = gsr(table, scored.seed)
-            rows.append(_gsr_row(scored, ruler, system, slope, table))
-            fits.append((ruler.name, system, slope.value, slope.intercept))
+            yield _gsr_row(scored, ruler, system, slope, table), slope
         for system in scored.systems:
-            rows += _against(scored, ruler, system) + _without_gendered(scored, ruler, system)
-        rows += [_unusable(scored, ruler, system, reason) for system, reason in scored.unusable.items()]
-    schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
-    tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
-    return PartialResult(rows, tables, _warnings(scored), _remarks(scored))
+            for row in (*_against(scored, ruler, system), *_without_gendered(scored, ruler, system)):
+                yield row, None
+        for system, reason in scored.unusable.items():
+            yield _unusable(scored, ruler, system, reason), None
 
 
 def _gsr_row(
-    scored: ScoredRuns, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame
+    scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame
 ) -> dict[str, Any]:
     """Return a system's own slope: it is tested only where there is no perfect system to be compared with."""
     note = _joined(_notes(slope, table), scored.notes.get(system, ""))
@@ -45,21 +59,15 @@ def _gsr_row(
     return row if tested else {**row, "family": EXPLORATORY}
 
 
-def _unusable(scored: ScoredRuns, ruler: Ruler, system: str, reason: str) -> dict[str, Any]:
+def _unusable(scored: ScoredQueries, ruler: Ruler, system: str, reason: str) -> dict[str, Any]:
     """Return the row of a system whose lists are no rankings."""
-    said = Estimate(n=0, n_missing=len(scored.history.queries), decision=NOT_MEASURABLE, reason=reason)
+    said = Estimate(n=0, n_missing=len(scored.asked), decision=NOT_MEASURABLE, reason=reason)
     about = {"versus": PERFECT} if scored.judged else {}
     measure = "gsr_difference" if scored.judged else "gsr"
     return said.row(measure, system=system, ruler=ruler.name, counted="queries", unit=UNIT, **about)
 
 
-def gendered_queries(scored: ScoredRuns) -> set[str]:
-    """Return the queries that name people of a group themselves, such as 'women in parliaments'."""
-    named = set().union(*scored.mentions.values()) if scored.mentions else set()
-    return {query for query, words in scored.history.queries.items() if named & set(words)}
-
-
-def _against(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, Any]]:
+def _against(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str, Any]]:
     """Return difference and ratio to the perfect system, where there are judgments."""
     if not scored.judged:
         return []
@@ -75,14 +83,13 @@ def _against(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, An
     ]
 
 
-def _without_gendered(scored: ScoredRuns, ruler: Ruler, system: str) -> list[dict[str, Any]]:
+def _without_gendered(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str, Any]]:
     """Return GSR over the queries that name no group, when some do."""
-    named = gendered_queries(scored)
-    table = scored.tables[ruler.name][system].filter(~pl.col("query").is_in(list(named)))
-    if not named or table.height < 3:
+    named = int(scored.asked.gendered.sum())
+    if not named or len(scored.asked) - named < 3:
         return []
-    slope = gsr(table, scored.seed)
-    note = f"without {plural(len(named), 'query', 'queries')} that name a group themselves"
+    slope = gsr(scored.tables[ruler.name][system].filter(~scored.asked.gendered), scored.seed)
+    note = f"without {plural(named, 'query', 'queries')} that name a group themselves"
     return [slope.row("gsr_without_gendered_queries", system=system, ruler=ruler.name, note=note)]
 
 
@@ -126,7 +133,8 @@ def _warnings(scored: ScoredRuns) -> list[str]:
 
 def _remarks(scored: ScoredRuns) -> list[str]:
     """Say which queries name a group themselves, or hold a negation."""
-    count, named, said = len(scored.history.queries), gendered_queries(scored), []
+    count, said = len(scored.history.queries), []
+    named = list(compress(scored.history.queries, scored.asked.gendered))
     negated = sum(bool(NEGATIONS.search(text)) for text in scored.texts.values())
     if named:
         example = " ".join(scored.texts[min(named)].split()[:8])

@@ -11,6 +11,8 @@ import numpy as np
 
 from portrayal.stats.estimate import Estimate
 
+AT_ONCE = 1_000_000  # points held in memory together
+
 
 def correlate(
     first: np.ndarray, second: np.ndarray, method: str = "pearson", seed: int = 0, draws: int = 2000
@@ -35,11 +37,20 @@ def correlate(
         return Estimate(n=len(x), n_missing=missing)
     if method == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
-    picks = np.random.default_rng(seed).integers(0, len(x), (draws, len(x)))
-    low, high = np.nanquantile(_pearson(x[picks], y[picks]), [0.025, 0.975])
+    low, high = np.nanquantile(_drawn(x, y, seed, draws), [0.025, 0.975])
     return Estimate(
         float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing
     )
+
+
+def _drawn(x: np.ndarray, y: np.ndarray, seed: int, draws: int) -> np.ndarray:
+    """Return r of samples of the points; some are drawn at a time, the same as when all are drawn at once."""
+    random, block = np.random.default_rng(seed), max(1, AT_ONCE // len(x))
+    found = []
+    for start in range(0, draws, block):
+        picks = random.integers(0, len(x), (min(block, draws - start), len(x)))
+        found.append(_pearson(x[picks], y[picks]))
+    return np.concatenate(found)
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.measures.asked import Asked, asked_of
+from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import (
     History,
+    Lists,
     lay_out,
     lists_of,
     random_lists,
@@ -31,6 +34,7 @@ PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)
 INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
+Laid = tuple[Lists, bool]  # lists, and whether documents of equal relevance share the weight of their ranks
 
 SAME_RANK = "its list for query {!r} has rank {} twice, so its order is not known"
 STRANGE = "its list for query {!r} names document {!r}, which the collection does not have"
@@ -57,29 +61,26 @@ class Ruler:
     scores: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class ScoredRuns:
-    """The ranked lists of every system, scored with every ruler: what all parts of the measure work on."""
+@dataclass(frozen=True, eq=False)
+class ScoredQueries:
+    """Every query's list scored with every ruler: what rows over queries are made of, whether lists are held or not."""
 
     settings: SearchSettings
-    history: History
-    texts: Mapping[str, str]
+    asked: Asked
+    bags: Bags
     mentions: Mapping[str, set[str]]
     rulers: Mapping[str, Ruler]
     unusable: Mapping[str, str]  # systems whose lists cannot be read as rankings, with the reason
     notes: Mapping[str, str]  # of the others, what had to be mended in their lists
     systems: list[str]  # these others, as the study names them
-    runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
-    # The queries a system answered; an empty list is an answer, a failure is none.
-    answered: Mapping[str, frozenset[str]]
-    # Ruler to system to `score_history` table, references included.
+    # Ruler to system to `score_history` table, references included; all have the same queries in the same order.
     tables: Mapping[str, Mapping[str, pl.DataFrame]]
     seed: int
 
     @property
     def judged(self) -> bool:
         """Whether any query has a relevant document, so that there is a perfect system."""
-        return any(self.history.relevant(query) for query in self.history.queries)
+        return bool(self.asked.judged.any())
 
     @property
     def first(self) -> Ruler:
@@ -90,6 +91,17 @@ class ScoredRuns:
         """Return g(q) of all queries in the order of the history; NaN where missing."""
         table = next(iter(self.tables[ruler].values()))
         return table["query_score"].fill_null(np.nan).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRuns(ScoredQueries):
+    """The ranked lists of every system beside their scores: what all parts of the measure work on."""
+
+    history: History
+    texts: Mapping[str, str]
+    runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
+    # The queries a system answered; an empty list is an answer, a failure is none.
+    answered: Mapping[str, frozenset[str]]
 
     def cut(self, system: str) -> dict[str, list[str]]:
         """Return a system's lists, or the perfect system's, cut at K."""
@@ -106,36 +118,30 @@ class ScoredRuns:
 def score_runs(
     evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None
 ) -> ScoredRuns:
-    """Score the answers of every system with every set of measuring vectors; `rulers` are those known already."""
+    """Score the answers of every system with every set of measuring vectors.
+
+    `rulers` are those known already, of whoever measures answers in parts: the reference systems are then left to them too.
+    """
     history: History = evidence.inputs["history"]
     answers = _runs(evidence.responses)
     faults = {system: _fault(run, history) for (system, _), run in answers.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
     runs = {key: _once(run) for key, run in answers.items() if key[0] not in unusable}
     systems = list(dict.fromkeys(name for name, _ in runs))
-    rulers = rulers or {
-        name: make_ruler(space, evidence.inputs["pairs"], settings.direction, history, name)
-        for name, space in evidence.inputs["spaces"].items()
-    }
-    tables = _scored(history, runs, rulers, evidence.seed)
+    lists: dict[tuple[str, int], Laid] = {key: (lists_of(run), False) for key, run in runs.items()}
+    if rulers is None:
+        rulers = make_rulers(evidence.inputs["spaces"], evidence.inputs["pairs"], settings.direction, history)
+        lists |= reference_lists(history, evidence.seed)
+    tables = score_lists(history, lists, rulers)
     first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
     texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
     answered = {name: _answered(evidence.responses, name) for name in first}
     notes = {name: _repeated(run for key, run in answers.items() if key[0] == name) for name in systems}
+    asked = asked_of(history, mentions)
     return ScoredRuns(
-        settings,
-        history,
-        texts,
-        mentions,
-        rulers,
-        unusable,
-        notes,
-        systems,
-        first,
-        answered,
-        tables,
-        evidence.seed,
-    )
+        settings, asked, history.bags, mentions, rulers, unusable, notes, systems, tables, evidence.seed,
+        history, texts, first, answered,
+    )  # fmt: skip
 
 
 def check_system_names(names: Iterable[str]) -> None:
@@ -151,6 +157,13 @@ def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name
     """Find the direction and score the history's words; `name` is what the study calls the vectors."""
     direction = find_direction(space, pairs, method)
     return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
+
+
+def make_rulers(
+    spaces: Mapping[str, WordSpace], pairs: Any, method: str, history: History
+) -> dict[str, Ruler]:
+    """Make a ruler of each set of measuring vectors."""
+    return {name: make_ruler(space, pairs, method, history, name) for name, space in spaces.items()}
 
 
 def with_options(history: History, discount: str, inflected: bool) -> History:
@@ -204,34 +217,35 @@ def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
     return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
 
 
-def _scored(
-    history: History, runs: Mapping[tuple[str, int], pl.DataFrame], rulers: Mapping[str, Ruler], seed: int
-) -> dict[str, dict[str, pl.DataFrame]]:
-    """Score all lists with every ruler; a query's list score is the mean over repeats."""
-    lists: dict[tuple[str, int], tuple[Any, bool]] = {
-        key: (lists_of(run), False) for key, run in runs.items()
-    }
-    lists |= {
+def reference_lists(history: History, seed: int | np.random.Generator) -> dict[tuple[str, int], Laid]:
+    """Return the lists of the reference systems; a generator goes on where it is, for a history that comes in pieces."""
+    return {
         (PERFECT, 0): (perfect_lists(history), True),
         (RANDOM, 0): (random_lists(history, seed), False),
     }
+
+
+def score_lists(
+    history: History, lists: Mapping[tuple[str, int], Laid], rulers: Mapping[str, Ruler]
+) -> dict[str, dict[str, pl.DataFrame]]:
+    """Score all lists with every ruler; a query's list score is the mean over repeats."""
     scores = {name: ruler.scores for name, ruler in rulers.items()}
     # In this process all systems go over the documents together; workers take one system each.
     systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
     found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
     return {
-        name: merge_repeats({key: table for some in found for key, table in some[name].items()})
+        name: _merge_repeats({key: table for some in found for key, table in some[name].items()})
         for name in rulers
     }
 
 
 def _scorer(
     history: History, scores: Mapping[str, Mapping[str, float]]
-) -> Callable[[Mapping[tuple[str, int], tuple[Any, bool]]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
+) -> Callable[[Mapping[tuple[str, int], Laid]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
     """Return what scores systems' lists with every ruler: ruler to system and repeat to table."""
 
     def scored(
-        systems: Mapping[tuple[str, int], tuple[Any, bool]],
+        systems: Mapping[tuple[str, int], Laid],
     ) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
         laid = lay_out(history, systems)
         return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
@@ -239,7 +253,7 @@ def _scorer(
     return scored
 
 
-def merge_repeats(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def _merge_repeats(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
     for (name, _), table in tables.items():

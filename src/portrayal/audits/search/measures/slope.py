@@ -48,9 +48,8 @@ class Slope(Estimate):
     influence: np.ndarray = field(default_factory=lambda: np.zeros(0))  # each unit's part in the test
 
     def row(self, measure: str, **columns: Any) -> dict[str, Any]:
-        """Return a Results row, with each unit's part under `influence`."""
-        parts = list(zip(self.units.tolist(), self.influence.tolist(), strict=True))
-        return {**super().row(measure, **columns), "influence": parts}
+        """Return a Results row, with the units and the part of each under `influence`."""
+        return {**super().row(measure, **columns), "influence": (self.units, self.influence)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,163 @@
+"""A collection's queries and judgments in a temporary file, looked up a few at a time: memory does not grow with them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from portrayal.text.collections.collection import Collection, Document, Files, Judgment, Qrels
+from portrayal.text.collections.folder import asked_twice, read_queries
+from portrayal.text.collections.trec import judged_twice, read_judgments
+
+# A query that is judged and never asked has no words; its number comes after those of all others.
+TABLES = """
+CREATE TABLE query (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, words TEXT, unit INTEGER);
+CREATE TABLE wording (number INTEGER PRIMARY KEY, words TEXT NOT NULL UNIQUE);
+CREATE TABLE judgment (query INTEGER, doc TEXT, level INTEGER, place INTEGER, PRIMARY KEY (query, doc)) WITHOUT ROWID;
+CREATE TABLE gain (query INTEGER, doc TEXT, level INTEGER, place INTEGER, PRIMARY KEY (query, doc)) WITHOUT ROWID;
+"""
+# The file is thrown away with the process, so that nothing need survive a fault.
+PLAIN = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4000; BEGIN;"
+GRADED = """
+UPDATE judgment SET level = coalesce(
+    (SELECT gain.level FROM gain WHERE gain.query = judgment.query AND gain.doc = judgment.doc), level) WHERE level > 0
+"""
+
+
+class Some(NamedTuple):
+    """Some queries, by their number: those that are asked, and those that are judged."""
+
+    numbers: dict[str, int]
+    queries: dict[str, list[str]]  # each query's words
+    qrels: Qrels
+
+
+@contextmanager
+def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterator[Shelf]:
+    """Put a collection's queries, spelled as words, and its judgments on a shelf, which is removed at the end.
+
+    Raises
+    ------
+    PortrayalError
+        When a query or a judgment is there twice, as where the collection holds them.
+    """
+    with TemporaryDirectory(prefix="portrayal-shelf-") as folder:
+        file = sqlite3.connect(Path(folder) / "shelf.sqlite", isolation_level=None)
+        try:
+            file.executescript(TABLES + PLAIN)
+            shelf = Shelf(file)
+            _fill(shelf, collection, spell)
+            yield shelf
+        finally:
+            file.close()
+
+
+class Shelf:
+    """Queries, numbered in their order, and judgments."""
+
+    def __init__(self, file: sqlite3.Connection) -> None:
+        self._file = file
+        self.count = 0  # queries that are asked
+        self.words: Counter[str] = Counter()  # how often each is asked
+
+    def ask(self, queries: Iterable[tuple[str, list[str]]], source: Path | None = None) -> None:
+        """Add queries as (id, words); `source` is the file that an error names."""
+        for name, words in queries:
+            self.words.update(words)
+            wording = " ".join(sorted(set(words)))
+            self._file.execute("INSERT OR IGNORE INTO wording (words) VALUES (?)", (wording,))
+            row = (self.count, name, " ".join(words), wording)
+            try:
+                self._file.execute(
+                    "INSERT INTO query SELECT ?, ?, ?, number FROM wording WHERE words = ?", row
+                )
+            except sqlite3.IntegrityError:
+                raise asked_twice(source, name) from None
+            self.count += 1
+
+    def judge(
+        self, judgments: Iterable[Judgment], table: str = "judgment", source: Path | None = None
+    ) -> None:
+        """Add judgments, or gains that stand in for the relevance of relevant documents."""
+        last, number = None, 0
+        for place, (query, doc, level) in enumerate(judgments):
+            if query != last:
+                last, number = query, self._number(query)
+            try:
+                self._file.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", (number, doc, level, place))
+            except sqlite3.IntegrityError:
+                raise judged_twice(source, query, doc) from None
+
+    def grade(self) -> None:
+        """Give relevant documents their gains."""
+        self._file.execute(GRADED)
+
+    def __len__(self) -> int:
+        """How many queries are asked or judged."""
+        return int(self._file.execute("SELECT count(*) FROM query").fetchone()[0])
+
+    def some(self, names: Iterable[str]) -> Some:
+        """Return those of these queries that are there, in their order."""
+        one = "SELECT number, name, words FROM query WHERE name = ?"
+        found = (self._file.execute(one, (name,)).fetchone() for name in names)
+        return self._some(sorted(row for row in found if row is not None))
+
+    def pieces(self, size: int) -> Iterator[Some]:
+        """Yield all queries that are asked, in their order, so many at a time."""
+        piece = "SELECT number, name, words FROM query WHERE number >= ? AND number < ? ORDER BY number"
+        for start in range(0, self.count, size):
+            yield self._some(self._file.execute(piece, (start, min(start + size, self.count))).fetchall())
+
+    def units(self) -> np.ndarray:
+        """Return a number for each query that is asked; queries of the same words, in whatever order, have the same."""
+        rows = self._file.execute("SELECT unit - 1 FROM query WHERE unit IS NOT NULL ORDER BY number")
+        return np.fromiter((unit for (unit,) in rows), np.int64, self.count)
+
+    def judged(self) -> np.ndarray:
+        """Return the numbers of the judged queries in the order of the judgments."""
+        rows = self._file.execute("SELECT query FROM judgment GROUP BY query ORDER BY min(place)")
+        return np.fromiter((number for (number,) in rows), np.int64)
+
+    def _number(self, name: str) -> int:
+        """Return the number of a query; one that is judged and not asked gets the next."""
+        row = self._file.execute("SELECT number FROM query WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            return int(self._file.execute("INSERT INTO query (name) VALUES (?)", (name,)).lastrowid or 0)
+        return int(row[0])
+
+    def _some(self, rows: list[tuple[int, str, str | None]]) -> Some:
+        """Look up the judgments of these queries."""
+        levels = "SELECT doc, level FROM judgment WHERE query = ? ORDER BY place"
+        qrels = {name: dict(self._file.execute(levels, (number,))) for number, name, _ in rows}
+        return Some(
+            {name: number for number, name, _ in rows},
+            {name: words.split() for _, name, words in rows if words is not None},
+            {name: judged for name, judged in qrels.items() if judged},
+        )
+
+
+def _fill(shelf: Shelf, collection: Collection, spell: Callable[[str], list[str]]) -> None:
+    """Read queries and judgments from where the collection has them."""
+    files = collection.files or Files(None, None)
+    held = collection.queries.items()
+    asked: Iterable[Document] = read_queries(files.queries) if files.queries else held
+    shelf.ask(((name, spell(text)) for name, text in asked), files.queries)
+    shelf.judge(_judgments(collection, files), source=files.judgments)
+    if files.graded:
+        shelf.judge(read_judgments(files.graded), "gain", files.graded)
+        shelf.grade()
+
+
+def _judgments(collection: Collection, files: Files) -> Iterator[Judgment]:
+    """Stream the judgments of the file, else those that are held, with their gains."""
+    if files.judgments:
+        yield from read_judgments(files.judgments)
+    for query, levels in collection.levels().items():
+        yield from ((query, doc, level) for doc, level in levels.items())
