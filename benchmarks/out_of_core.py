@@ -6,8 +6,7 @@ Jobs: tags, mentions, series, lists (the same queries, longer lists), queries (m
 all by default.
 
 The data are made up (seed 0) in a temporary folder, which is deleted; 100 million rows take under 3 GB of disk there. Peak
-memory should not grow with the rows: the last line of each job prints the largest over the smallest. That of `queries` does
-grow, because a collection's queries and judgments are held in memory.
+memory should not grow with the rows: the last line of each job prints the largest over the smallest.
 """
 
 from __future__ import annotations

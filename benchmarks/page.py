@@ -178,8 +178,8 @@ def _larger(jobs: Found | None) -> Iterator[str]:
     yield (
         "`python benchmarks/out_of_core.py`: each job reads a folder of Parquet files in a process of its own"
         f" ({jobs['date']}, {jobs['cores']} cores). Growth is the largest peak of memory over the smallest; {FLAT:g} is the most it"
-        " may be. In `lists` lists grow longer; in `queries` there are more of them, and a collection's queries and judgments"
-        " are held in memory.\n"
+        " may be. In `lists` lists grow longer; in `queries` there are more of them, and more queries and judgments in the"
+        " collection.\n"
     )
     yield "| job | rows | seconds | processor time | peak memory | growth | |\n|---|---|---|---|---|---|---|"
     for name, sizes in jobs["jobs"].items():
