@@ -34,6 +34,7 @@ from portrayal.text.collections.shelf import Shelf, shelve
 
 LIST = ("system", "repeat", "stimulus")
 COLUMNS = {**RESPONSES, **OF_KIND["ranker"]}
+FOLDER = "portrayal-lists-"  # how the name of the temporary folder begins
 
 
 def list_shares(
@@ -89,7 +90,10 @@ def list_shares(
     check_quality(study.settings)
     opened = open_collection(study, held=False)
     stop = measuring_stop_words(study.settings.stop, study.folder)
-    with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory() as folder:
+    with (
+        shelve(opened, partial(measuring_words, stop=stop)) as shelf,
+        TemporaryDirectory(prefix=FOLDER) as folder,
+    ):
         check_asked(opened, shelf.count)
         history = _history(opened, study, stop)
         found = _found(study, shelf, history, Columns(Path(folder), len(shelf)))
