@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from portrayal.cli.main import main
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import PARTS
 from portrayal.vision.faces.attributes import RACES
-from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.folder import Chosen, read_folder
+from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
 from portrayal.vision.generator.device import on_torch
 from portrayal.vision.generator.directions import find_compass, read_compass
 from portrayal.vision.generator.generate import generate_faces, make_folder
@@ -25,7 +27,7 @@ from portrayal.vision.generator.making import STATE, STUCK, YOUNG, Asked, write_
 from portrayal.vision.generator.people import grown, likely
 from portrayal.vision.generator.pool import DRAWN, FEWEST, NOISE, next_of
 from portrayal.vision.generator.readings import BOTH, COLUMNS, PLACEBO_HELD, READ, places, with_pairs
-from portrayal.vision.generator.steering import FACE_SHARE, REACH, Centre, Effort, lines
+from portrayal.vision.generator.steering import Centre, Effort, lines, reach
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
@@ -103,7 +105,8 @@ def test_the_audit_reads_what_was_made(made: Path) -> None:
 
 def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(made: Path) -> None:
     told = json.loads((made / MANIFEST).read_text())
-    assert told["asked"] == {"people": 2, "attributes": ["gender", "race"], "size": 256, "seed": 5}
+    wish = {"people": 2, "attributes": ["gender", "race"], "size": 256, "seed": 5, "kind": "face only"}
+    assert told["asked"] == wish and told["kind"] == "face only"
     compass = ready_compass()
     drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, 5 * NOISE)), compass.mean)
     assert told["left out"]["styles looked at"] == len(likely(drawn @ compass.slopes, FEWEST))
@@ -114,6 +117,51 @@ def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(ma
     assert read == sorted(read) and read[-1] - read[0] > 2
     with np.load(made / gender[0]["person"] / "styles.npz") as kept:
         assert kept["gender"].shape == (7, 512) and kept["race-White-East_Asian"].shape == (5, 512)
+
+
+class HalfFace(DrawnStudio):
+    """Of its pictures the left half is face."""
+
+    def regions(self, pictures: np.ndarray) -> np.ndarray:
+        face = super().regions(pictures)
+        face[:, :, SIDE // 2 :] = 0
+        return face
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_whole_series_what_is_no_face_follows_and_in_face_only_ones_it_is_the_centres(
+    tmp_path: Path, kind: str
+) -> None:
+    asked = Asked(1, ("gender",), 256, 5, kind)
+    make_folder(HalfFace(), asked, tmp_path / "faces", "squares", quiet=True, effort=QUICK)
+    told = json.loads((tmp_path / "faces" / MANIFEST).read_text())
+    assert told["kind"] == told["asked"]["kind"] == kind
+    assert {one["kind"] for one in told["pictures"]} == {kind}
+    assert read_folder(tmp_path / "faces", chosen=Chosen(kind=kind)).stimuli.height == 14
+    shown = [one["file"] for one in told["pictures"] if one["attribute"] == "gender"]
+    ends = [np.asarray(Image.open(tmp_path / "faces" / file)).astype(int) for file in (shown[0], shown[-1])]
+    apart = np.abs(ends[1] - ends[0])
+    assert (apart[:, SIDE // 2 + 16 :].max() > 8) == (
+        kind == WHOLE
+    )  # beyond the edge the square of another reading of gender
+    assert apart[:, : SIDE // 4].max() > 8  # the face moves in both
+
+
+def test_a_kind_that_is_none_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(PortrayalError, match=r"kind is 'hair'\. Expected 'face only' or 'whole'"):
+        generate_faces(1, ["gender"], 256, 0, tmp_path / "faces", kind="hair")
+
+
+def test_what_an_earlier_version_made_or_began_is_face_only(tmp_path: Path, made: Path) -> None:
+    """Its notes name no kind."""
+    folder = tmp_path / "faces"
+    shutil.copytree(made, folder)
+    told = json.loads((folder / MANIFEST).read_text())
+    del told["asked"]["kind"]
+    (folder / MANIFEST).write_text(json.dumps(told))
+    assert "is done" in generate_faces(2, ["race", "gender"], 256, 5, folder, kind=FACE_ONLY)
+    with pytest.raises(PortrayalError, match="holds other series"):
+        generate_faces(2, ["race", "gender"], 256, 5, folder, kind=WHOLE)
 
 
 @pytest.mark.parametrize("last", [10, 40, 70, 95])
@@ -214,7 +262,7 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
         def read(self, pictures: np.ndarray) -> np.ndarray:
             found = super().read(pictures)
             if len(pictures) == 7 and self.looked == 1:
-                found[-1, places([BOTH])] = 0.5 * REACH[BOTH] * FACE_SHARE
+                found[-1, places([BOTH])] = 0.5 * reach(lines()[0], FACE_ONLY)
             return found
 
     folder = tmp_path / "faces"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import torch
 
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_file
+from portrayal.vision.faces.manifest import KINDS
 from portrayal.vision.generator.blend import face_only, feathered
-from portrayal.vision.generator.directions import Compass, find_compass, read_compass
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
 from portrayal.vision.generator.generator import (
     SHAPES,
     converted,
@@ -25,9 +27,7 @@ from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.onnx_network import to_onnx
 from portrayal.vision.generator.readings import COLUMNS, READ, places, with_pairs
 from portrayal.vision.generator.steering import (
-    FACE_SHARE,
     PLACEBO_HELD,
-    REACH,
     Centre,
     _learnt,
     _reached,
@@ -35,6 +35,7 @@ from portrayal.vision.generator.steering import (
     find_centre,
     lines,
     placebo,
+    reach,
     shown,
     steer,
 )
@@ -207,8 +208,8 @@ def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None
     found = between(studio, compass, centre, line, values, kind)
     varied = [studio.read(shown(studio, styles, centre, kind)) for styles in found]
     steps = np.diff(np.stack(varied)[:, :, places([line.varied])], axis=0)
-    reach = REACH[line.varied] / 2 * (1 if kind == "whole" else FACE_SHARE)  # a step of 1 of 2
-    assert np.abs(steps - reach).max() < 0.15
+    wanted = reach(line, kind) / 2  # a step of 1 of 2
+    assert np.abs(steps - wanted).max() < 0.15
     held = places(list(line.held))
     assert np.abs(varied[0][:, held] - varied[-1][:, held]).max() < 0.15
     # everybody starts from the same neutral point
@@ -287,6 +288,20 @@ def test_everybody_goes_the_same_way(phantom) -> None:
     end = between(studio, compass, centre, line, [2.0], "whole")[0] - centre.styles
     unit = end / np.linalg.norm(end, axis=1, keepdims=True)
     assert np.abs(unit - unit[0]).max() < 1e-9
+
+
+def test_whole_series_go_a_way_of_their_own_where_there_is_one_and_meet_in_the_same_centre(phantom) -> None:
+    studio, compass, people = phantom
+    line = lines()[0]
+    centre = find_centre(studio, compass, people, line)
+    own = compass.way(line.varied, line.held) + 0.1 * compass.moves(["age"])[0]
+    turned = replace(compass, ways={way_name(line.varied, "whole"): own})
+    assert (find_centre(studio, turned, people, line).styles == centre.styles).all()
+    ends = {kind: between(studio, turned, centre, line, [2.0], kind)[0] - centre.styles for kind in KINDS}
+    for kind, wanted in (("whole", own), ("face only", compass.way(line.varied, line.held))):
+        along = ends[kind] @ wanted / np.linalg.norm(ends[kind], axis=1) / np.linalg.norm(wanted)
+        assert along == pytest.approx(np.ones(len(people)))
+    assert np.abs(ends["whole"] - between(studio, compass, centre, line, [2.0], "whole")[0]).max() > 0.01
 
 
 def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> None:

@@ -16,7 +16,7 @@ from portrayal.vision.faces.build import Recipe, open_shrunk
 from portrayal.vision.faces.series import Series
 from portrayal.vision.faces.sources import generated_people
 from portrayal.vision.faces.suitability import Inspection, inspect_face
-from portrayal.vision.photographs.model import CHOSEN, FOLDER, open_model
+from portrayal.vision.photographs.model import CHOSEN, FOLDER, MISSED, open_model
 from portrayal.vision.photographs.placebo import placebo_edits
 from portrayal.vision.photographs.series import face_mask
 from vision.made_up_maker import MADE_UP
@@ -81,6 +81,23 @@ def test_what_ships_changes_the_face_and_nothing_else(
     assert (stack[0] != stack[-1])[made.region].any()
     again = open_model().series(*woman, axis)
     assert all(one.tobytes() == two.tobytes() for one, two in zip(made.pictures, again.pictures, strict=True))
+
+
+@pytest.mark.parametrize("pair", [("Black", "East Asian"), ("East Asian", "Black")])
+def test_a_pair_whose_check_what_ships_misses_is_refused_and_a_maker_of_ones_own_is_not(pair) -> None:
+    """Along it perceived age goes along: the card says by how much."""
+    told = json.loads((FOLDER / "card.json").read_text(encoding="utf-8"))
+    missed = {
+        frozenset(cue.split(" to ")): row for cue, row in told["checks"]["means=means.npz"].items()
+        if cue != "gender" and abs(row["years"]) > told["needs"]["years"]
+    }  # fmt: skip
+    assert set(missed) == set(MISSED)  # what is refused is what misses, and nothing else
+    with pytest.raises(
+        PortrayalError, match="are not changed between .* .perceived age goes along; see docs/counterf"
+    ):
+        open_model().require([("race", *pair)])
+    open_model().require([("race", "White", "Black"), ("race", "East Asian", "White"), ("gender",)])
+    open_model(FOLDER / "means.npz").require([("race", *pair)])
 
 
 GREY = np.full((64, 64, 3), 128.0)

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from PIL import Image
 
+from portrayal.vision.faces.manifest import KINDS
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
 from portrayal.vision.generator.people import choose, likely
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.steering import (
-    KINDS,
     Centre,
     between,
     find_centre,

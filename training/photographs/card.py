@@ -44,7 +44,8 @@ def card(told: dict[str, Any]) -> str:
     parts = [f"**{head}** {told[name]}" for name, head in HEADS.items()]
     checked = (
         f"**Checks.** Held-out adults of FairFace ({told['people']} asked for; who looks away is passed over), changed in memory and never "
-        "kept, judged by readers that had no part in making anything (`python -m training.photographs.table`). A figure in bold "
+        "kept, judged by readers that had no part in training the network or finding the differences "
+        "(`python -m training.photographs.table`); the differences' strengths were chosen by them on other adults. A figure in bold "
         f"misses what is needed.\n\n{table(told['checks'])}"
     )
     return "\n\n".join(["# Card: what changes photographs", *parts[:3], checked, *parts[3:]]) + "\n"

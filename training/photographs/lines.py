@@ -7,12 +7,13 @@ from typing import Any
 import torch
 
 from portrayal.vision.faces.attributes import RACES
+from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.readings import WILD_WEIGHS
-from portrayal.vision.generator.steering import FACE_SHARE, REACH, Line, lines
+from portrayal.vision.generator.steering import Line, lines, reach
 
 LINES: list[Line] = lines()
 # Log odds that one unit of a value is: value 2 is what the face alone is asked for in the series of generated people.
-UNITS = [REACH[line.varied] * FACE_SHARE / 2 for line in LINES]
+UNITS = [reach(line, FACE_ONLY) / 2 for line in LINES]
 FARTHEST = 3.2  # values beyond are asked of nobody
 WIDTH = 2 * len(LINES)  # of a condition: which cue, and its value
 GENDER = slice(0, 1)

@@ -3,8 +3,9 @@
 python -m training.photographs.strengths FAIRFACE LOCAL LOCAL/means.npz OUT.npz --people 240
 
 Of the difference between older and younger adults as much is taken off (or added) as makes up for how a pair's difference moves the
-age that is perceived. What was judged is kept in LOCAL/strengths-PEOPLE-PAIR.json, so a run goes on where it was stopped; `--pair`
-judges one pair, so that several run side by side. Without it OUT is written.
+age that the small reader sees in the adults the means are of; that reader steers generated people and judges nobody. What was judged is
+kept in LOCAL/strengths-PEOPLE-PAIR.json, so a run goes on where it was stopped; `--pair` judges one pair, so that several run side by
+side. Without it OUT is written.
 """
 
 from __future__ import annotations
@@ -21,29 +22,33 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.vision.generator.readings import AGES, places
 from portrayal.vision.generator.steering import Line
+from portrayal.vision.generator.studio import read_faces
 from portrayal.vision.photographs.means import Difference, Means, open_means
 from training.photographs.adults import Adult
-from training.photographs.judges import female_and_years, fit_judges
+from training.photographs.judges import fit_judges
 from training.photographs.lines import LINES
 from training.photographs.makers import Maker, moved
-from training.photographs.table import NEEDS, Known, judge, people
+from training.photographs.mean_faces import differing_adults
+from training.photographs.table import DRIFTS, HEADS, NEEDS, cell, judge, people
 
 TRIED, MIDDLE = (1.3, 1.45, 1.6, 1.75), 1.5
 PLAIN = 1.0  # where nothing holds, and of gender, which a network changes
 SPARE = 1.05  # what passes by a hair on some people misses on others
 PAIRS = {" to ".join(line.poles): line for line in LINES if line.poles}
 Row = dict[str, float]
+SHOWN = ("second", "years", "other", "themselves", "far", "n")
 
 
 def best(rows: dict[str, Row]) -> float:
     """Return the strength that leaves people most themselves at ±2, of those that pass every check of race with SPARE.
 
-    Where none pass, the strongest of those that hold age and leave people themselves; else PLAIN.
+    Where none pass, the strongest of those that hold age and gender and leave people themselves; else PLAIN.
     """
     held = [
         name for name, row in rows.items()
-        if abs(row["years"]) * SPARE <= NEEDS["years"] and row["themselves"] >= NEEDS["themselves"]
+        if all(abs(row[drift]) * SPARE <= NEEDS[drift] for drift in DRIFTS) and row["themselves"] >= NEEDS["themselves"]
     ]  # fmt: skip
     able = [name for name in held if rows[name]["second"] >= SPARE * NEEDS["second"]]
     if able:
@@ -60,7 +65,7 @@ def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: 
     for pair in missing:
         line, found = PAIRS[pair], kept_of(local, means, pair, count) or {"age": 0.0, "rows": {}}
         if not found["rows"]:
-            found["age"] = steadying(known, means, line)
+            found["age"] = steadying(differing_adults(folder), means, line)
             print(f"{pair}: {found['age']:+.2f} of the difference of ages", file=sys.stderr, flush=True)
         for strength in TRIED:
             if f"{strength:g}" in found["rows"]:
@@ -72,19 +77,20 @@ def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: 
             print(pair, strength, found["rows"][f"{strength:g}"], file=sys.stderr, flush=True)
 
 
-def steadying(known: Sequence[Known], means: Path, line: Line) -> float:
-    """Return the share of the difference of ages that makes up for what a pair's difference does to perceived age."""
+def steadying(people: Sequence[Adult], means: Path, line: Line) -> float:
+    """Return the share of the difference of ages that makes up for what a pair's difference does to the age of the people it is of."""
     plain, aged = open_means(means), age_of(means)
     only = replace(plain, differences=dict.fromkeys(plain.differences, aged))
-    asked = [one.adult for one in known if one.adult.race in line.poles]
+    asked = [one for one in people if one.race in line.poles]
     by_pair, by_age = (drift(moved(one, MIDDLE), asked, line) for one in (plain, only))
     return -by_pair / by_age
 
 
 def drift(made: Maker, asked: Sequence[Adult], line: Line) -> float:
-    """Return how many years older people are read at one end than at the other."""
-    years = [female_and_years(made(one, line, (-2.0, 2.0)), one.landmarks)[1] for one in asked]
-    return float(np.mean([after - before for before, after in years]))
+    """Return how much older people are read at one end than at the other, by the mean of two readings of age."""
+    at = places(AGES)
+    ends = (np.stack([np.asarray(one) for one in made(adult, line, (-2.0, 2.0))]) for adult in asked)
+    return float(np.mean([np.diff(read_faces(pair)[:, at].mean(1))[0] for pair in ends]))
 
 
 def age_of(means: Path) -> Difference:
@@ -124,18 +130,15 @@ def _digest(means: Path) -> str:
 
 def table(local: Path, means: Path, pairs: Sequence[str], count: int) -> str:
     """Return the Markdown table of what was tried; what is kept is marked."""
-    lines = [
-        "| pair | of the difference of ages | strength | P(second group), dlib | years, end less end | themselves at ±1 | "
-        "themselves at ±2 | people | |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    heads = ["pair", "of the difference of ages", "strength", *(HEADS[name] for name in SHOWN), ""]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for pair in pairs:
         found = kept_of(local, means, pair, count)
-        lines += [
-            f"| {pair} | {found['age']:+.2f} | {name} | {row['second']:.3f} | {row['years']:+.1f} | {row['themselves']:.3f} | "
-            f"{row['far']:.3f} | {row['n']:.0f} | {'kept' * (float(name) == best(found['rows']))} |"
-            for name, row in found["rows"].items()
-        ]
+        kept = best(found["rows"])
+        for name, row in found["rows"].items():
+            cells = [cell(one, row[one]) for one in SHOWN]
+            told = [pair, f"{found['age']:+.2f}", name, *cells, "kept" * (float(name) == kept)]
+            lines.append("| " + " | ".join(told) + " |")
     return "\n".join(lines)
 
 

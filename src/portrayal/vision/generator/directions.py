@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.readings import COLUMNS, places
 
 RIDGE = 0.02  # of the mean variance of a style's coordinate
@@ -34,12 +35,13 @@ class Compass:
     scale: np.ndarray  # standard deviation of each reading
     explained: np.ndarray  # R2 of each reading
     near: np.ndarray  # 512 x 512, the spread of styles less what would make somebody else of a face
-    # By cue, the move that changes it by 1, corrected by what was seen to drift along it (`training/generated/calibrate.py`).
+    # By cue (and kind of series, where it is not FACE_ONLY), the move that changes it by 1, corrected by what was seen to drift along
+    # it (`training/generated/calibrate.py` and `whole_ways.py`).
     ways: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def way(self, varied: str, held: Sequence[str]) -> np.ndarray:
-        """Return the move that changes a cue by 1: the corrected one where there is one."""
-        known = self.ways.get(varied)
+    def way(self, varied: str, held: Sequence[str], kind: str = FACE_ONLY) -> np.ndarray:
+        """Return the move that changes a cue by 1 in series of a kind: the corrected one where there is one."""
+        known = self.ways.get(way_name(varied, kind), self.ways.get(varied))
         return self.moves([varied, *held])[0] if known is None else known
 
     def moves(self, names: Sequence[str]) -> np.ndarray:
@@ -86,6 +88,11 @@ class Compass:
         np.savez_compressed(path, mean=self.mean.astype(np.float32), scale=self.scale, explained=self.explained,
                             names=np.array(COLUMNS), cues=np.array(list(self.ways), dtype=str), allow_pickle=False,
                             ways=np.array(list(self.ways.values()), np.float32).reshape(-1, len(self.mean)), **kept)  # fmt: skip
+
+
+def way_name(varied: str, kind: str) -> str:
+    """Return what a cue's way is called among `Compass.ways`."""
+    return varied if kind == FACE_ONLY else f"{varied}, {kind}"
 
 
 def find_compass(styles: np.ndarray, readings: np.ndarray, mean: np.ndarray) -> Compass:

