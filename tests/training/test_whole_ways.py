@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from training.generated import whole_ways
 
 from portrayal.vision.faces.manifest import WHOLE
-from portrayal.vision.generator.directions import Compass, find_compass, way_name
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
 from portrayal.vision.generator.readings import AGES, BOTH, COLUMNS, places
 from portrayal.vision.generator.steering import Line, between, find_centre, lines
+from portrayal.vision.generator.studio import ready_compass
 
 
 class Straight:
@@ -73,3 +75,31 @@ def test_age_and_background_stay_along_a_corrected_way_and_pose_is_left_alone(
         turned.way(line.varied, line.held) == compass.way(line.varied, line.held)
     ).all()  # faces go as before
     assert capsys.readouterr().out.count("judge's years") == 4
+
+
+def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def corrected(studio: object, compass: Compass, styles: np.ndarray, line: Line, turns: int) -> np.ndarray:
+        number = lines().index(line)
+        if number == 2 and len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append(number)
+        return np.full(512, number + turns + styles[0, 0], float)
+
+    monkeypatch.setattr(whole_ways, "people", lambda *_: [{"style": [0.5] * 512}])
+    monkeypatch.setattr(whole_ways, "corrected", corrected)
+    out = tmp_path / "compass.npz"
+    with pytest.raises(KeyboardInterrupt):
+        whole_ways.write(out, 1, 0, 1, workers=1)
+    assert not out.exists()
+    asked.append(-1)  # the plug is in again
+    whole_ways.write(out, 1, 0, 1, workers=1)
+    assert asked == [0, 1, -1, 2, 3]  # nothing twice
+    made, ships = read_compass(out), ready_compass()
+    assert list(tmp_path.iterdir()) == [out]
+    for number, line in enumerate(lines()):
+        assert (made.way(line.varied, line.held, WHOLE) == number + 1.5).all()
+        assert (made.way(line.varied, line.held) == ships.way(line.varied, line.held)).all()
