@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass, regressed
 from portrayal.vision.generator.readings import AGES, places
 from portrayal.vision.generator.steering import REACH, Centre, Line, between, find_centre, lines, shown
@@ -31,7 +32,6 @@ CORRECTED = {
     "Black to East Asian": (*AGES, CORNERS),
 }
 SLOPE_STYLES, SLOPE_SEED, AT_ONCE = 8000, 1, 960
-KIND = "face only"
 
 
 def calibrated(studio: Any, compass: Compass, styles: np.ndarray, say: Callable[[str], None]) -> Compass:
@@ -87,8 +87,8 @@ def _drift(
     studio: Any, compass: Compass, centre: Centre, line: Line, held: list[str]
 ) -> tuple[np.ndarray, float]:
     """Return the mean change of held readings from end to end, and how many units of the cue's way lie between."""
-    ends = between(studio, compass, centre, line, (-2.0, 2.0), KIND)
-    pictures = [shown(studio, one, centre, KIND) for one in ends]
+    ends = between(studio, compass, centre, line, (-2.0, 2.0), FACE_ONLY)
+    pictures = [shown(studio, one, centre, FACE_ONLY) for one in ends]
     low, high = (studio.read(one)[:, places(held)] for one in pictures)
     wide = [studio.corners(one) for one in pictures]
     way = compass.way(line.varied, line.held)

@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from portrayal.engine import in_order
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.pool import look_at_pool
@@ -27,7 +27,7 @@ from portrayal.vision.generator.steering import Line, find_centre, lines
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.to_folder import COMMON
 
-KIND, QUALITY = "face only", 90
+QUALITY = 90
 
 
 def others(out: Path, count: int, seed: int, workers: int) -> int:
@@ -76,7 +76,7 @@ def _centres(
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (out / file).write_bytes(_webp(picture))
         told = {"file": file, "person": one["name"], "attribute": line.attribute}
-        yield {**told, "poles": list(line.poles), "value": 0.0, "kind": KIND}
+        yield {**told, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
 
 
 def _webp(picture: np.ndarray) -> bytes:

@@ -26,7 +26,7 @@ from PIL import Image
 
 from portrayal.edges.progress import track
 from portrayal.engine import in_order
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.faces.reader import chips, read_gender
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
@@ -38,7 +38,6 @@ from training.generated.placebo_choice import MIDDLE, VALUES, Candidate, chosen
 from training.generated.ship import READ, STYLES
 from training.generated.styles import load_styles, save_styles
 
-KIND = "face only"
 # Of race and its placebos, so that all take 12 MB; gender and its own keep the files they have. What the judges said at these and at
 # other qualities is in docs/counterfactuals.md: steps are told apart less the more they are encoded.
 QUALITY = {"race-White-Black": 62, "race-White-East_Asian": 46, "race-Black-East_Asian": 62}
@@ -138,8 +137,8 @@ def beside(
     effort: Effort,
 ) -> list[np.ndarray]:
     """Return the styles of each step; each side of the centre goes a way of its own."""
-    down = placebo(studio, compass, centre, sizes[:MIDDLE][::-1], KIND, random, effort)[::-1]
-    up = placebo(studio, compass, centre, sizes[MIDDLE + 1 :], KIND, random, effort)
+    down = placebo(studio, compass, centre, sizes[:MIDDLE][::-1], FACE_ONLY, random, effort)[::-1]
+    up = placebo(studio, compass, centre, sizes[MIDDLE + 1 :], FACE_ONLY, random, effort)
     return [*down, centre.styles, *up]
 
 
@@ -286,7 +285,7 @@ def _placebo_pictures(taken: Candidate, out: Path, name: str, title: str) -> lis
             "attribute": "placebo",
             "poles": poles,
             "value": value,
-            "kind": KIND,
+            "kind": FACE_ONLY,
         }
         if at != MIDDLE:  # the readings of a centre stand with its axis
             _store(out / file, picture, QUALITY[title])

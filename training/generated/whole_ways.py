@@ -50,7 +50,9 @@ def corrected(
     held = list(line.held)
     against = compass.moves([line.varied, *held])[1:]
     counted = np.array([name in CORRECTED for name in held])
-    way = start = compass.way(line.varied, line.held, WHOLE)
+    way = start = compass.way(
+        line.varied, line.held
+    )  # of faces, whatever an earlier run left for whole series
     centre = find_centre(studio, compass, styles, line, EFFORT)
     for turn in range(turns + 1):
         compass = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})

@@ -21,7 +21,7 @@ from portrayal.edges.writing import write_bytes
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import fit_background
 from portrayal.vision.faces.folder import Chosen, read_entries, read_folder
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 from portrayal.vision.generator.studio import PARSED, parsed
 from portrayal.vision.images import open_image
@@ -32,7 +32,6 @@ DRAWINGS = Path(str(files("portrayal"))) / "audits" / "contexts" / "backgrounds"
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 WIDE = 1.5  # width of a scene by its height
 GROUP = ["person", "picture", "attribute", "pole_low", "pole_high"]
-KIND = "face only"
 CUT_OFF = "both sides of the portrait cut off hair"
 Look = Callable[[np.ndarray, str], np.ndarray]  # pictures and a kind of PARSED to probabilities
 
@@ -88,7 +87,7 @@ def compose_scenes(
         raise PortrayalError(f"size is {size}. Expected 128 pixels or more.")
     scenes = _scenes(Path(DRAWINGS if places == DRAWN else places), size, "*-1.*" if places == DRAWN else "*")
     folder = shipped_set() if series == SHIPPED else Path(series)
-    stimuli = _first(read_folder(folder, chosen=Chosen(kind=KIND)).stimuli, people)
+    stimuli = _first(read_folder(folder, chosen=Chosen(kind=FACE_ONLY)).stimuli, people)
     ages = {str(entry["stimulus"]): entry.get("age") for entry in read_entries(folder)}
     target = Path(out).absolute()
     _claim(target)
@@ -178,7 +177,7 @@ def _told(row: dict[str, Any], scene: str, age: str | None) -> dict[str, Any]:
     return {
         "file": f"{'/'.join(words)}/{row['value']:+.2f}.webp",
         "person": row["person"], "picture": f"{row['picture']} in {scene}", "scene": scene, "attribute": row["attribute"],
-        "poles": poles, "value": row["value"], "kind": KIND, "start": row.get("start"), "age": age,
+        "poles": poles, "value": row["value"], "kind": FACE_ONLY, "start": row.get("start"), "age": age,
         "source": f"{row['source']}; composed into {scene}", "license": row["license"], "consent": row["consent"],
     }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Who changes photographs: one maker for each attribute, chosen by the table in docs/counterfactuals.md. Age has none.
 
-A pair whose check the maker misses is refused: what nobody could hold against the cue alone measures nothing.
+A pair whose check the maker misses is refused: along a series in which age changes too, nothing is known of the cue.
 """
 
 from __future__ import annotations
