@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,65 +17,22 @@ from portrayal.cli.main import main
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import PARTS
-from portrayal.vision.faces.attributes import RACES
 from portrayal.vision.faces.folder import Chosen, read_folder
 from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
+from portrayal.vision.generator import generate
 from portrayal.vision.generator.device import on_torch
 from portrayal.vision.generator.directions import find_compass, read_compass
 from portrayal.vision.generator.generate import generate_faces, make_folder
 from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
-from portrayal.vision.generator.making import STATE, STUCK, YOUNG, Asked, write_note
+from portrayal.vision.generator.making import STATE, STUCK, TURNED, YOUNG, Asked, write_note
 from portrayal.vision.generator.people import grown, likely
 from portrayal.vision.generator.pool import DRAWN, FEWEST, NOISE, next_of
-from portrayal.vision.generator.readings import BOTH, COLUMNS, PLACEBO_HELD, READ, places, with_pairs
-from portrayal.vision.generator.steering import Centre, Effort, lines, reach
+from portrayal.vision.generator.readings import BOTH, COLUMNS, PLACEBO_HELD, READ, places
+from portrayal.vision.generator.steering import AMPLE, THRIFTY, Centre, Effort, lines, reach
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
+from vision.drawn_studio import DrawnStudio, drawn_squares
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
-LEVELS, EACH = 10.0, 32  # levels of 255 for 1 of a reading, pixels of its square
-AT_REST = np.array([0, 0.6, 0.6, 0.6, 0, *[-2.0] * len(RACES), *[0.0] * 6])  # 49 years
-
-
-def drawn_squares(styles: np.ndarray, side: int) -> np.ndarray:
-    """Draw a grey square for each reading that the directions which ship promise of a style."""
-    compass = ready_compass()
-    read = AT_REST + (styles - compass.mean) @ compass.slopes[:, : len(READ)]
-    grid = np.zeros((len(styles), 64))
-    grid[:, : len(READ)] = read * LEVELS
-    squares = np.clip(np.rint(128 + grid), 0, 255).astype(np.uint8).reshape(-1, 8, 8)
-    each = side // 8
-    return np.repeat(squares.repeat(each, axis=1).repeat(each, axis=2)[..., None], 3, axis=3)
-
-
-class DrawnStudio(SmallStudio):
-    """Reads its squares again; everything is face. After `last` faces somebody pulls the plug."""
-
-    def __init__(self, last: int = 10**9) -> None:
-        super().__init__(drawn_squares)
-        self.last, self.looked = last, 0
-
-    def drawn(self, styles: np.ndarray, side: int) -> np.ndarray:
-        if self.renders + len(styles) > self.last:
-            raise KeyboardInterrupt
-        return super().drawn(styles, side)
-
-    def regions(self, pictures: np.ndarray) -> np.ndarray:
-        return np.ones((len(pictures), SIDE, SIDE), np.float32)
-
-    def read(self, pictures: np.ndarray) -> np.ndarray:
-        each = pictures.shape[1] // 8
-        levels = pictures[:, each // 2 :: each, each // 2 :: each, 0].reshape(len(pictures), 64)
-        read = (levels[:, : len(READ)].astype(float) - 128) / LEVELS
-        races = slice(READ.index(RACES[0]), READ.index(RACES[-1]) + 1)
-        read[:, races] -= np.log(np.exp(read[:, races]).sum(axis=1, keepdims=True))
-        return with_pairs(read)
-
-    def plain(self, pictures: np.ndarray) -> np.ndarray:
-        return np.ones(len(pictures), dtype=bool)
-
-    def years(self, pictures: np.ndarray) -> np.ndarray:
-        self.looked += 1
-        return 40 + 15 * self.read(pictures)[:, READ.index("age")]
 
 
 def all_bytes(folder: Path) -> dict[str, bytes]:
@@ -89,6 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert "2 people, 88 pictures" in said  # each: gender 7, three pairs of 5, and a placebo beside each
     assert "seconds a face kept on squares" in said
+    assert re.search(r"\nas read: 1 (fe)?male [A-Z][a-z ]+, 1 (fe)?male ", said) or "\nas read: 2 " in said
     return folder
 
 
@@ -110,7 +69,7 @@ def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(ma
     compass = ready_compass()
     drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, 5 * NOISE)), compass.mean)
     assert told["left out"]["styles looked at"] == len(likely(drawn @ compass.slopes, FEWEST))
-    assert told["left out"][YOUNG] == told["left out"][STUCK] == 0
+    assert told["left out"][YOUNG] == told["left out"][STUCK] == told["left out"][TURNED] == 0
     gender = [one for one in told["pictures"] if one["attribute"] == "gender"][:7]
     assert [one["value"] for one in gender] == [-2, -1.3333, -0.6667, 0, 0.6667, 1.3333, 2]
     read = [one["readings"]["gender, both"] for one in gender]
@@ -271,6 +230,25 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
     assert told["left out"][STUCK] == 1 and len(told["people"]) == 1
 
 
+@pytest.mark.parametrize(("attribute", "reading"), [("gender", "wild gender"), ("race", "White to Black")])
+def test_along_whose_cue_one_reader_sees_a_step_back_is_dropped_and_counted(
+    tmp_path: Path, attribute: str, reading: str
+) -> None:
+    class Wavering(DrawnStudio):
+        """Reads the first person's second step as a little less than the first, by one reader only."""
+
+        def read(self, pictures: np.ndarray) -> np.ndarray:
+            found = super().read(pictures)
+            if len(pictures) in (5, 7) and self.looked == 1:
+                found[1, places([reading])] = found[0, places([reading])] - 0.01
+            return found
+
+    folder = tmp_path / "faces"
+    make_folder(Wavering(), Asked(1, (attribute,), 256, 5), folder, "squares", quiet=True, effort=QUICK)
+    told = json.loads((folder / MANIFEST).read_text())
+    assert told["left out"][TURNED] == 1 and len(told["people"]) == 1
+
+
 def test_adults_by_hand() -> None:
     readings = np.zeros((4, len(COLUMNS)))
     readings[:, places(["age", "age again"])] = (np.array([[30, 30], [50, 29], [29, 50], [50, 50]]) - 40) / 15
@@ -391,6 +369,30 @@ def test_outside_the_face_a_step_is_the_centre_bit_for_bit_at_any_size() -> None
     # a pixel of the mask at 256 reaches at most one of its own width further at 512
     assert (made[:, :118] == below[:, :118]).all() and (made[:, :, 402:] == below[:, :, 402:]).all()
     assert (made[:, 240:280, 240:280] == above[:, 240:280, 240:280]).all()
+
+
+def test_how_bright_the_edge_is_is_measured_whatever_the_reader_would_say() -> None:
+    """The face is the same: a reader has to guess what lies about it, and a placebo is steered by this."""
+    grey = np.full((2, SIDE, SIDE, 3), 128, np.uint8)
+    grey[1, : SIDE // 16] = grey[1, :, : SIDE // 16] = grey[1, :, -SIDE // 16 :] = 138
+    read = SmallStudio(synthesise).read(grey)[:, COLUMNS.index("background")]
+    assert read == pytest.approx(4 / 255 * np.array([128.0, 138.0]))
+    large = grey.repeat(2, axis=1).repeat(2, axis=2)
+    assert SmallStudio(synthesise).read(large)[:, COLUMNS.index("background")] == pytest.approx(read)
+
+
+@pytest.mark.parametrize(
+    ("device", "effort"), [("CPU, 2 core(s), ONNX Runtime", THRIFTY), ("NVIDIA H200", AMPLE)]
+)
+def test_with_a_gpu_more_is_drawn_for_a_face(
+    device: str, effort: Effort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Effort] = []
+    monkeypatch.setattr(generate, "best_device", lambda: (drawn_squares, device))
+    monkeypatch.setattr(generate, "require_parts", lambda *_: None)
+    monkeypatch.setattr(generate, "make_folder", lambda *args, **_: str(given.append(args[5])))
+    generate_faces(1, ["gender"], out=tmp_path / "faces")
+    assert given == [effort]
 
 
 @pytest.mark.skipif(PARTS["random-face"].module is None, reason="random-face is not installed")

@@ -74,12 +74,13 @@ def _centres(
     for one, picture in zip(chosen, centre.pictures, strict=True):
         file = f"{one['name']}/{title}/+0.00.webp"
         (out / file).parent.mkdir(parents=True, exist_ok=True)
-        (out / file).write_bytes(_webp(picture))
+        (out / file).write_bytes(webp(picture))
         told = {"file": file, "person": one["name"], "attribute": line.attribute}
         yield {**told, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
 
 
-def _webp(picture: np.ndarray) -> bytes:
+def webp(picture: np.ndarray) -> bytes:
+    """Encode a picture."""
     kept = io.BytesIO()
     Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
     return kept.getvalue()

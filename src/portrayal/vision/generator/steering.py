@@ -33,6 +33,9 @@ LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to East Asian": 3.6}
 # What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity.
 LEFT = LOOKS
+BACKGROUND = "background"
+LEAST_SHARE = 0.2  # of a way: who goes less far has no end whose background could be held
+GAINS = (0.4, 2.5)  # of what the compass says a move does to the background: what is believed of a face
 # Of the way to an end, by the linear readings: where readings are taken to place the steps.
 SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)
 # Of the reach, asked of each kind of series. Of whole ones as much as the checks of 48 people, who are not judged, had to spare: identity
@@ -61,6 +64,8 @@ FULL = Effort()
 # Without a GPU: fewer places, close to each other where readings turn over.
 FEWER = (-1.7, -1.1, -0.6, -0.2, 0.2, 0.6, 1.1, 1.7)
 THRIFTY = Effort(rounds=5, shares=FEWER, tries=2, quiet_rounds=3, scales=(0.4, 0.7, 1.0, 1.4))
+# With a GPU: as many places as for the set that ships, and half of its placebos' tries.
+AMPLE = Effort(rounds=8, tries=4, quiet_rounds=4, scales=THRIFTY.scales)
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 
 
@@ -118,9 +123,9 @@ def find_centre(
     start = studio.read(studio.render(styles))
     names, wanted = _wanted(line, start, 0.0)
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
-    way = _way(compass, line)
-    looked = [studio.read(studio.render(one)) for one in _places(near, way, effort)]
-    found = _placed(near, way, _seen(looked, line), 0.0, effort)
+    ways = Ways(_way(compass, line), _way(compass, line))
+    looked = [studio.read(studio.render(ways.at(near, share))) for share in effort.shares]
+    found = _placed(near, ways, _seen(looked, line), 0.0, effort)
     pictures = studio.render(found)
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
@@ -137,17 +142,73 @@ def between(
     """Return the styles at each value (-2 to 2): along the cue's direction from the centre, where the cue reads as wanted.
 
     The direction is everybody's: corrected face by face it was longer, cost identity and moved age. Where on it a step lies is what is read
-    there, so steps are even in what is perceived.
+    there, so steps are even in what is perceived. In whole series the background's brightness alone is held face by face: it is measured,
+    and the places of some people brighten by as much as others' darken.
     """
-    way, wanted = _way(compass, line, kind), reach(line, kind)
-    looked = [studio.read(shown(studio, one, centre, kind)) for one in _places(centre.styles, way, effort)]
-    seen = _seen(looked, line)
+    ways = Ways(_way(compass, line, kind), _way(compass, line, kind))
+    if kind == WHOLE:
+        ways = _lit(studio, compass, centre, line, ways, effort)
+    return _stepped(studio, centre, line, ways, values, kind, effort)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The move towards either end of a cue, by the linear readings: one for all, or one a face."""
+
+    down: np.ndarray
+    up: np.ndarray
+
+    def at(self, styles: np.ndarray, share: float | np.ndarray) -> np.ndarray:
+        """Return the styles at a share of the way, one for all or one a face; negative ones lie towards the lower end."""
+        each = np.broadcast_to(share, (len(styles),))[:, None]
+        return styles + each * np.where(each < 0, self.down, self.up)
+
+
+def _stepped(
+    studio: Studio, centre: Centre, line: Line, ways: Ways, values: Sequence[float], kind: str, effort: Effort
+) -> list[np.ndarray]:
+    """Return the styles at each value: where on their way the cue reads as wanted."""
+    looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in effort.shares]
+    seen = _seen([studio.read(one) for one in looked], line)
+    wanted = reach(line, kind)
     return [
         centre.styles
         if value == 0
-        else _placed(centre.styles, way, seen, _reached(seen, value, wanted), effort)
+        else _placed(centre.styles, ways, seen, _reached(seen, value, wanted), effort)
         for value in values
     ]
+
+
+def _lit(studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Ways, effort: Effort) -> Ways:
+    """Return the ways towards both ends, for each face bent so that its background stays as bright as at the centre."""
+    names = [line.varied, *line.held]
+    move = compass.moves(names)[names.index(BACKGROUND)]
+    most = LONGEST * compass.scale[places([BACKGROUND])[0]]
+    ends = _stepped(studio, centre, line, ways, (-2.0, 2.0), WHOLE, effort)
+    down, up = (
+        _bent(
+            way, end - centre.styles, np.clip(_amount(studio, centre, end, move), -most, most)[:, None] * move
+        )
+        for way, end in zip((ways.down, ways.up), ends, strict=True)
+    )
+    return Ways(down, up)
+
+
+def _bent(way: np.ndarray, gone: np.ndarray, aside: np.ndarray) -> np.ndarray:
+    """Return each face's way that ends aside of where it has gone; who has hardly gone anywhere keeps theirs."""
+    share = gone @ way / (way @ way)
+    return way + np.where(np.abs(share) < LEAST_SHARE, 0.0, 1 / share)[:, None] * aside
+
+
+def _amount(studio: Studio, centre: Centre, end: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """Return how much of a move each end needs to be as bright as the centre: by the compass, then by what that did (secant)."""
+    at = places([BACKGROUND])[0]
+    wanted = centre.readings[:, at]
+    now = studio.read(studio.render(end))[:, at]
+    first = wanted - now
+    then = studio.read(studio.render(end + first[:, None] * move))[:, at]
+    gain = np.clip((then - now) / np.where(first == 0, 1.0, first), *GAINS)
+    return first + (wanted - then) / gain
 
 
 def reach(line: Line, kind: str) -> float:
@@ -160,10 +221,6 @@ def _way(compass: Compass, line: Line, kind: str = FACE_ONLY) -> np.ndarray:
     return compass.way(line.varied, line.held, kind) * REACH[line.varied]
 
 
-def _places(styles: np.ndarray, way: np.ndarray, effort: Effort) -> list[np.ndarray]:
-    return [styles + share * way for share in effort.shares]
-
-
 def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
     """Return the cue's reading at every place looked at, n x places, never falling on the way from the first to the last."""
     at = places([line.varied])[0]
@@ -171,12 +228,12 @@ def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
 
 
 def _placed(
-    styles: np.ndarray, way: np.ndarray, seen: np.ndarray, wanted: float | np.ndarray, effort: Effort
+    styles: np.ndarray, ways: Ways, seen: np.ndarray, wanted: float | np.ndarray, effort: Effort
 ) -> np.ndarray:
     """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
     asked = np.broadcast_to(wanted, (len(seen),))
     share = np.array([np.interp(one, row, effort.shares) for one, row in zip(asked, seen, strict=True)])
-    return styles + share[:, None] * way
+    return ways.at(styles, share)
 
 
 def _reached(seen: np.ndarray, value: float, wanted: float) -> np.ndarray:

