@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.generated import mouths as measured
 from training.generated import whole_ways
+from training.generated.mouths import Mouths
 
 from portrayal.vision.faces.manifest import KINDS, WHOLE
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
@@ -71,7 +73,7 @@ def test_of_what_drifts_as_much_is_taken_off_as_is_asked_and_pose_is_left_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     studio, plain, people = found
-    compass, mouths = drifting(plain, line), whole_ways.Mouths(0.05, 2 * studio.wide)
+    compass, mouths = drifting(plain, line), Mouths(0.05, 2 * studio.wide)
     before = drift(studio, compass, people, line)
     way = whole_ways.corrected(studio, compass, mouths, people, line, 6, taken)  # type: ignore[arg-type]
     turned = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
@@ -88,6 +90,24 @@ def test_of_what_drifts_as_much_is_taken_off_as_is_asked_and_pose_is_left_alone(
         turned.way(line.varied, line.held) == compass.way(line.varied, line.held)
     ).all()  # faces go as before
     assert capsys.readouterr().out.count("judge's years") == 14
+
+
+def test_what_widens_mouths_is_found_where_they_could_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    slopes = np.random.default_rng(1).normal(size=512) / 22
+
+    def part(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        styles = np.random.default_rng(seed).normal(size=(measured.PART, 512))
+        widths = 1.0 + 0.05 * styles @ slopes
+        widths[:3] = np.nan  # no face was found
+        return styles, widths
+
+    monkeypatch.setattr(measured, "measurer", lambda: part)
+    found = measured.find_mouths(seed=3, workers=1)
+    assert found.spread == pytest.approx(0.05 * np.linalg.norm(slopes), rel=0.05)
+    assert np.corrcoef(found.slopes, slopes)[0, 1] > 0.99
+    assert found.wider(np.array([1.0, np.nan, 1.0]), np.array([1.1, 1.2, 1.1])) == pytest.approx(
+        0.1 / found.spread
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,7 +147,7 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     def corrected(
         studio: object,
         compass: Compass,
-        mouths: whole_ways.Mouths,
+        mouths: Mouths,
         styles: np.ndarray,
         line: Line,
         turns: int,
@@ -140,7 +160,7 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
         return np.full(512, number + turns + styles[0, 0] + taken[1] + mouths.spread, float)
 
     monkeypatch.setattr(whole_ways, "people", lambda *_: [{"style": [0.5] * 512}])
-    monkeypatch.setattr(whole_ways, "find_mouths", lambda *_: whole_ways.Mouths(1.0, np.zeros(512)))
+    monkeypatch.setattr(whole_ways, "find_mouths", lambda *_: Mouths(1.0, np.zeros(512)))
     monkeypatch.setattr(whole_ways, "corrected", corrected)
     out, taken = tmp_path / "compass.npz", {line.varied: (0.0, 0.25) for line in lines()}
     with pytest.raises(KeyboardInterrupt):

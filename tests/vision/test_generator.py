@@ -30,6 +30,7 @@ from portrayal.vision.generator.steering import (
     PLACEBO_HELD,
     Centre,
     Line,
+    _bent,
     _learnt,
     _reached,
     between,
@@ -314,6 +315,13 @@ def test_whole_series_go_a_way_of_their_own_where_there_is_one_and_meet_in_the_s
         along = gone @ wanted / np.linalg.norm(gone, axis=1) / np.linalg.norm(wanted)
         assert along == pytest.approx(np.ones(len(people)))
     assert np.abs(ends["whole"] - between(studio, compass, centre, line, [2.0], "whole")[0]).max() > 0.01
+
+
+def test_a_way_is_bent_to_end_aside_and_who_went_nowhere_keeps_theirs_by_hand() -> None:
+    way, aside = np.array([2.0, 0.0]), np.array([[0.0, 0.6]])
+    assert _bent(way, np.array([[3.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, 0.4]]))  # at 1.5 of it
+    assert _bent(way, np.array([[-3.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, -0.4]]))
+    assert _bent(way, np.array([[0.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, 0.0]]))
 
 
 def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> None:

@@ -12,20 +12,16 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from portrayal.engine import in_order
-from portrayal.vision.faces.judges import pose
 from portrayal.vision.faces.manifest import WHOLE
 from portrayal.vision.generator.device import best_device
-from portrayal.vision.generator.directions import Compass, regressed, way_name
-from portrayal.vision.generator.generator import draw_noise, map_noise, truncated
-from portrayal.vision.generator.pool import NOISE
+from portrayal.vision.generator.directions import Compass, way_name
 from portrayal.vision.generator.readings import AGES, BOTH, GROUPS, places
 from portrayal.vision.generator.steering import (
     FEWER,
@@ -38,6 +34,7 @@ from portrayal.vision.generator.steering import (
     lines,
 )
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
+from training.generated.mouths import Looking, Mouths, find_mouths
 from training.generated.others import people
 
 TURNS = 3
@@ -51,53 +48,7 @@ TAKEN = {
     "Black to East Asian": (1.0, 0.0),
 }
 EFFORT = Effort(rounds=8, shares=FEWER)
-STYLES, PART = (
-    4096,
-    128,
-)  # whose mouths are measured to find what widens them, and how many by a worker at a time
 Taken = dict[str, tuple[float, float]]
-
-
-class Looking(SmallStudio):
-    """A studio that measures mouths too: how far their corners lie apart, where the reader goes by the spread of their pixels."""
-
-    def mouths(self, pictures: np.ndarray) -> np.ndarray:
-        """Return how wide mouths are, in eye distances."""
-        return np.array([pose(Image.fromarray(one))[1] for one in pictures])
-
-
-@dataclass(frozen=True)
-class Mouths:
-    """What widens mouths: how they differ over styles, and the slopes of their width on styles, in units of that."""
-
-    spread: float
-    slopes: np.ndarray
-
-    def wider(self, narrow: np.ndarray, wide: np.ndarray) -> float:
-        """Return by how much mouths are wider."""
-        return float(np.nanmean(wide - narrow)) / self.spread
-
-
-def find_mouths(seed: int, workers: int) -> Mouths:
-    """Measure the mouths of many styles, and regress."""
-    parts = list(in_order(measurer, [seed * NOISE + at for at in range(STYLES // PART)], "part", workers))
-    styles, widths = (np.concatenate(each) for each in zip(*parts, strict=True))
-    seen = ~np.isnan(widths)
-    spread = float(widths[seen].std())
-    slopes, explained = regressed(styles[seen], widths[seen, None] / spread)
-    print(f"mouths: {seen.sum()} of {len(seen)} measured, R2 {explained:.2f}", flush=True)
-    return Mouths(spread, slopes[:, 0])
-
-
-def measurer() -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
-    """Return what draws styles by a seed and measures their mouths, in a studio of the worker's own."""
-    studio, mean = Looking(best_device()[0]), ready_compass().mean
-
-    def measured(seed: int) -> tuple[np.ndarray, np.ndarray]:
-        styles = truncated(map_noise(draw_noise(PART, seed)), mean)
-        return styles, studio.mouths(studio.render(styles))
-
-    return measured
 
 
 def corrected(

@@ -197,7 +197,8 @@ def _lit(studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Way
 def _bent(way: np.ndarray, gone: np.ndarray, aside: np.ndarray) -> np.ndarray:
     """Return each face's way that ends aside of where it has gone; who has hardly gone anywhere keeps theirs."""
     share = gone @ way / (way @ way)
-    return way + np.where(np.abs(share) < LEAST_SHARE, 0.0, 1 / share)[:, None] * aside
+    far = np.abs(share) >= LEAST_SHARE
+    return way + (far / np.where(far, share, 1.0))[:, None] * aside
 
 
 def _amount(studio: Studio, centre: Centre, end: np.ndarray, move: np.ndarray) -> np.ndarray:
