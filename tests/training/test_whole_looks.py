@@ -40,10 +40,11 @@ def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(whole_looks, "best_device", lambda: (None, "squares"))
     monkeypatch.setattr(whole_looks, "SmallStudio", lambda _: Aging())
     compass.save(tmp_path / "one.npz")
-    longer = {
-        way_name(line.varied, WHOLE): 1.3 * compass.way(line.varied, line.held, WHOLE) for line in lines()
+    turned = {
+        way_name(line.varied, WHOLE): compass.way(line.varied, line.held, WHOLE) + compass.moves(["yaw"])[0]
+        for line in lines()
     }
-    replace(compass, ways={**compass.ways, **longer}).save(tmp_path / "two.npz")
+    replace(compass, ways={**compass.ways, **turned}).save(tmp_path / "two.npz")
     whole_looks.looks(tmp_path / "looks", [tmp_path / "one.npz", tmp_path / "two.npz"], 3, 7, workers=1)
     return tmp_path / "looks"
 
@@ -55,6 +56,21 @@ def test_every_compass_has_a_folder_that_can_be_judged(looked: Path) -> None:
         assert {one["kind"] for one in told["pictures"]} == {WHOLE}
         found = read_folder(folder).stimuli
         assert set(found["value"].to_list()) == {-2.0, 0.0, 2.0}
+
+
+def test_centres_are_the_same_and_ends_lie_where_each_way_leads(looked: Path) -> None:
+    for line in ("gender", "race-White-Black"):
+        for file, same in ((f"p0/{line}/+0.00.webp", True), (f"p0/{line}/+2.00.webp", False)):
+            one, two = ((looked / name / file).read_bytes() for name in ("one", "two"))
+            assert (one == two) == same
+
+
+def test_two_compasses_of_one_name_are_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="rename one"):
+        whole_looks.looks(
+            tmp_path / "looks", [tmp_path / "a" / "c.npz", tmp_path / "b" / "c.npz"], 3, 7, workers=1
+        )
+    assert not (tmp_path / "looks").exists()
 
 
 def test_who_is_read_as_a_child_at_an_end_is_in_no_folder_of_that_cue(looked: Path) -> None:

@@ -22,7 +22,7 @@ from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
 from portrayal.vision.generator import generate
 from portrayal.vision.generator.device import on_torch
 from portrayal.vision.generator.directions import find_compass, read_compass
-from portrayal.vision.generator.generate import generate_faces, make_folder
+from portrayal.vision.generator.generate import HOW, generate_faces, make_folder
 from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
 from portrayal.vision.generator.making import STATE, STUCK, TURNED, YOUNG, Asked, write_note
 from portrayal.vision.generator.people import grown, likely
@@ -316,6 +316,27 @@ def test_without_the_generator_it_says_what_to_install(
         main(["faces", "generate", "--people", "1"])
     err = capsys.readouterr().err
     assert ended.value.code == 2 and "random-face" in err and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [None, {"effort": {}, "directions": "of another version"}])
+def test_people_made_by_another_version_are_not_gone_on_with(tmp_path: Path, made: Path, how: Any) -> None:
+    asked, folder = Asked(2, ("gender", "race"), 256, 5), tmp_path / "faces"
+    once = DrawnStudio()
+    make_folder(once, asked, tmp_path / "once", "squares", quiet=True, effort=QUICK)
+    with pytest.raises(KeyboardInterrupt):  # while the second person is made
+        make_folder(DrawnStudio(once.renders - 1), asked, folder, "squares", quiet=True, effort=QUICK)
+    assert len(list((folder / STATE).glob("5-*.json"))) == 1
+    noted = (folder / HOW).read_bytes()
+    if how is None:
+        (folder / HOW).unlink()
+    else:
+        write_note(folder / HOW, how)
+    with pytest.raises(PortrayalError, match="another version"):
+        make_folder(DrawnStudio(), asked, folder, "squares", quiet=True, effort=QUICK)
+    (folder / HOW).write_bytes(noted)
+    make_folder(DrawnStudio(), asked, folder, "squares", quiet=True, effort=QUICK)
+    assert all_bytes(folder) == all_bytes(made)
+    assert json.loads((folder / MANIFEST).read_text())["how"]["effort"]["tries"] == QUICK.tries
 
 
 def test_what_is_done_is_not_made_again(made: Path) -> None:

@@ -30,6 +30,7 @@ from portrayal.vision.generator.steering import (
     PLACEBO_HELD,
     Centre,
     Line,
+    _amount,
     _bent,
     _learnt,
     _reached,
@@ -322,6 +323,30 @@ def test_a_way_is_bent_to_end_aside_and_who_went_nowhere_keeps_theirs_by_hand() 
     assert _bent(way, np.array([[3.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, 0.4]]))  # at 1.5 of it
     assert _bent(way, np.array([[-3.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, -0.4]]))
     assert _bent(way, np.array([[0.0, 0.0]]), aside) == pytest.approx(np.array([[2.0, 0.0]]))
+
+
+class OneLight:
+    """A studio with one style coordinate, whose background answers it by a gain for each face."""
+
+    def __init__(self, *gains: float) -> None:
+        self.gains = np.array(gains)
+
+    def render(self, styles: np.ndarray) -> np.ndarray:
+        read = np.zeros((len(styles), len(COLUMNS)))
+        read[:, COLUMNS.index("background")] = 0.2 + self.gains * styles[:, 0]
+        return read
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        return pictures
+
+
+def test_how_much_a_background_needs_is_learnt_of_each_face_and_nobody_is_made_worse() -> None:
+    gains = [1.0, 0.5, 2.0, 0.1, -0.5, 0.0]  # the last two do the opposite of what is expected, or nothing
+    studio, still = OneLight(*gains), np.zeros((6, len(COLUMNS)))
+    amount = _amount(studio, Centre(still, still, still, still), np.zeros((6, 1)), np.ones(1))  # type: ignore[arg-type]
+    assert amount[:3] == pytest.approx([-0.2, -0.4, -0.1])
+    assert amount[3] == pytest.approx(-0.2 - 0.18 / 0.4)  # less is believed of it than would be needed
+    assert (amount[4:] == 0).all()
 
 
 def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> None:

@@ -41,7 +41,10 @@ class Mouths:
 
     def wider(self, narrow: np.ndarray, wide: np.ndarray) -> float:
         """Return by how much mouths are wider."""
-        return float(np.nanmean(wide - narrow)) / self.spread
+        moved = wide - narrow
+        if np.isnan(moved).all():
+            raise SystemExit("nobody's mouth could be measured at both ends: take more people.")
+        return float(np.nanmean(moved)) / self.spread
 
 
 def find_mouths(seed: int, workers: int) -> Mouths:

@@ -34,6 +34,10 @@ VALUES = (-2.0, 0.0, 2.0)
 
 def looks(out: Path, ways: list[Path], count: int, seed: int, workers: int) -> None:
     """Draw everybody's ends along the ways of every compass, in a folder of its own that `faces check` reads."""
+    if len({path.stem for path in ways}) < len(ways):
+        raise SystemExit("two compasses have one name, and their folders would too: rename one.")
+    for path in ways:
+        (out / path.stem).mkdir(parents=True, exist_ok=True)
     each = -(-count // workers)
     shares = [(seed + at, min(each, count - at * each)) for at in range(workers) if at * each < count]
     who: dict[str, Any] = {}

@@ -1,8 +1,9 @@
 """The ways of whole series, corrected by what is seen to drift along them: `python -m training.generated.whole_ways OUT.npz`.
 
 The ways that ship are corrected by what the face alone shows (`calibrate.py`). In a whole picture hair and place follow too, and with
-them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that;
-a run that was stopped goes on. Age and the other cue are read by the small reader that ships, the mouth's width is measured by landmarks.
+them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that
+as far as TAKEN says; a run that was stopped goes on. Age and the other cue are read by the small reader that ships, the mouth's width is
+measured by landmarks.
 The small reader sees some drifts that judges do not see, and misses others: how much is taken off (TAKEN) was chosen by what judges saw
 along ways with and without it (`whole_looks.py`), on people of other seeds. None of these people is judged.
 """
@@ -10,6 +11,9 @@ along ways with and without it (`whole_looks.py`), on people of other seeds. Non
 from __future__ import annotations
 
 import argparse
+import hashlib
+import io
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from portrayal.edges.writing import write_bytes
 from portrayal.engine import in_order
 from portrayal.vision.faces.manifest import WHOLE
 from portrayal.vision.generator.device import best_device
@@ -104,18 +109,18 @@ def _drift(
 
 
 def corrector(
-    mouths: Mouths, styles: np.ndarray, turns: int, taken: Taken, out: Path
+    mouths: Mouths, styles: np.ndarray, turns: int, taken: Taken, kept: list[Path]
 ) -> Callable[[int], Path]:
     """Return what corrects the cue of a number and keeps its way, in a studio of the worker's own."""
     studio, compass = Looking(best_device()[0]), ready_compass()
 
-    def kept(number: int) -> Path:
-        line = lines()[number]
-        way = corrected(studio, compass, mouths, styles, line, turns, taken[line.varied])
-        np.save(_kept(out, number), way)
-        return _kept(out, number)
+    def keep(number: int) -> Path:
+        line, written = lines()[number], io.BytesIO()
+        np.save(written, corrected(studio, compass, mouths, styles, line, turns, taken[line.varied]))
+        write_bytes(kept[number], written.getvalue())
+        return kept[number]
 
-    return kept
+    return keep
 
 
 def main() -> None:
@@ -138,22 +143,20 @@ def main() -> None:
 
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
-    """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that a run goes on."""
-    compass, numbers = ready_compass(), range(len(lines()))
-    missing = [number for number in numbers if not _kept(out, number).exists()]
+    """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
+    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken], sort_keys=True)
+    mark = hashlib.sha256(asked.encode()).hexdigest()[:8]  # what was kept for other wishes is not taken
+    kept = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
+    missing = [number for number, path in enumerate(kept) if not path.exists()]
     if missing:
         found = people(SmallStudio(best_device()[0]), compass, seed, count)
-        styles, mouths = np.array([one["style"] for one in found]), find_mouths(seed, os.cpu_count() or 1)
-        make = partial(corrector, mouths, styles, turns, taken, out)
+        styles, mouths = np.array([one["style"] for one in found]), find_mouths(seed, workers)
+        make = partial(corrector, mouths, styles, turns, taken, kept)
         list(in_order(make, missing, "cue", workers))
-    ways = {way_name(line.varied, WHOLE): np.load(_kept(out, at)) for at, line in enumerate(lines())}
+    ways = {way_name(line.varied, WHOLE): np.load(path) for line, path in zip(lines(), kept, strict=True)}
     replace(compass, ways={**compass.ways, **ways}).save(out, half=True)
-    for number in numbers:
-        _kept(out, number).unlink()
-
-
-def _kept(out: Path, number: int) -> Path:
-    return out.with_name(f"{out.stem}-{number}.npy")
+    for path in kept:
+        path.unlink()
 
 
 if __name__ == "__main__":

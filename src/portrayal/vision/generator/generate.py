@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from portrayal.vision.generator.device import CPU, best_device
 from portrayal.vision.generator.generator import PACKAGE, WHAT
 from portrayal.vision.generator.making import STATE, Asked, Making, read_note, write_note
 from portrayal.vision.generator.steering import AMPLE, THRIFTY, Effort
-from portrayal.vision.generator.studio import SmallStudio, ready_compass
+from portrayal.vision.generator.studio import SMALL, SmallStudio, ready_compass
 
 SIZES = (256, 512, 1024)
 COMMON = {
@@ -30,7 +32,7 @@ COMMON = {
     "license": "Apache-2.0",
     "consent": "generated",
 }
-ASKED = f"{STATE}/asked.json"
+ASKED, HOW = f"{STATE}/asked.json", f"{STATE}/how.json"
 
 
 def generate_faces(
@@ -119,7 +121,7 @@ def make_folder(
     open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
     """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
-    _begin(folder, asked)
+    _begin(folder, asked, _how(effort))
     making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
     start = time.monotonic()
     for _ in track(making, "making people who do not exist", quiet=quiet):
@@ -158,8 +160,15 @@ def _is_done(folder: Path, asked: Asked) -> bool:
     return True
 
 
-def _begin(folder: Path, asked: Asked) -> None:
-    """Make a folder ours, and note what was asked; what was begun with another wish is refused."""
+def _how(effort: Effort) -> dict[str, Any]:
+    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, and the directions."""
+    directions = hashlib.sha256((SMALL / "compass.npz").read_bytes()).hexdigest()[:12]
+    return {"effort": {name: list(many) if isinstance(many, tuple) else many for name, many in asdict(effort).items()},
+            "directions": directions}  # fmt: skip
+
+
+def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
+    """Make a folder ours, and note what was asked and how it is met; what was begun otherwise is refused."""
     claim(folder, "pictures")
     before = read_note(folder / ASKED)
     if before is None:
@@ -168,6 +177,12 @@ def _begin(folder: Path, asked: Asked) -> None:
         write_note(folder / ASKED, asked.plain())
     elif not _same(before, asked):
         raise PortrayalError(f"{folder} was begun{_wish(before)}. Go on with the same, or name a new folder.")
+    if read_note(folder / HOW) != how and list((folder / STATE).glob("[0-9]*.json")):
+        raise PortrayalError(
+            f"people of {folder} were made by another version, or with a GPU where there is none now or the other way round: "
+            "they would not be like the rest. Go on there, or name a new folder."
+        )
+    write_note(folder / HOW, how)
 
 
 def _same(before: Any, asked: Asked) -> bool:
@@ -187,6 +202,7 @@ def _manifest(making: Making) -> dict[str, Any]:
         **COMMON,
         "kind": making.asked.kind,
         "asked": making.asked.plain(),
+        "how": _how(making.effort),
         "left out": making.counts,
         "people": who,
         "pictures": [picture for one in making.kept for picture in one["pictures"]],

@@ -31,7 +31,8 @@ FARTHEST = 5.0  # standard deviations of styles, from where a face was found
 LONGEST = 1.5  # standard deviations a reading may be corrected by in one round
 # The reading at value 2 (log odds), with a minus at -2: as far as two independent readers need, no farther, since identity pays for it.
 REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to East Asian": 3.6}
-# What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity.
+# What the direction leaves alone on average and nobody is corrected for: to correct pose or mouth face by face costs identity. (The
+# background of whole series is: see `between`.)
 LEFT = LOOKS
 BACKGROUND = "background"
 LEAST_SHARE = 0.2  # of a way: who goes less far has no end whose background could be held
@@ -64,7 +65,7 @@ FULL = Effort()
 # Without a GPU: fewer places, close to each other where readings turn over.
 FEWER = (-1.7, -1.1, -0.6, -0.2, 0.2, 0.6, 1.1, 1.7)
 THRIFTY = Effort(rounds=5, shares=FEWER, tries=2, quiet_rounds=3, scales=(0.4, 0.7, 1.0, 1.4))
-# With a GPU: as many places as for the set that ships, and half of its placebos' tries.
+# With a GPU: as many places as for the set that ships, and half of what its placebos take.
 AMPLE = Effort(rounds=8, tries=4, quiet_rounds=4, scales=THRIFTY.scales)
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
 
@@ -208,8 +209,9 @@ def _amount(studio: Studio, centre: Centre, end: np.ndarray, move: np.ndarray) -
     now = studio.read(studio.render(end))[:, at]
     first = wanted - now
     then = studio.read(studio.render(end + first[:, None] * move))[:, at]
-    gain = np.clip((then - now) / np.where(first == 0, 1.0, first), *GAINS)
-    return first + (wanted - then) / gain
+    felt = (then - now) / np.where(first == 0, 1.0, first)
+    # A face whose background does the opposite of what the compass says is left alone: more of it would be worse.
+    return np.where(felt > 0, first + (wanted - then) / np.clip(felt, *GAINS), 0.0)
 
 
 def reach(line: Line, kind: str) -> float:
