@@ -22,6 +22,7 @@ from portrayal.vision.faces.manifest import KINDS
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
 from portrayal.vision.generator.people import choose, likely
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
+from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import (
     Centre,
     between,
@@ -204,14 +205,14 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
     tables: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = ({}, {})
     for line in lines():
         centre = find_centre(job.studio, compass, people, line)
-        title, values = "-".join((line.attribute, *line.poles)).replace(" ", "_"), VALUES[line.attribute]
+        title, values = series_title(line.attribute, line.poles), VALUES[line.attribute]
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
             found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if kind == KINDS[0]:
                 beside = placebos(job, compass, centre, pictures, kind)
-                named = "-".join(("placebo", *line.poles)).replace(" ", "_")
+                named = series_title("placebo", line.poles)
                 _keep(job, tar, table, named, names, values, beside, centre)
     for stem, table in zip(("face_only", "whole"), tables, strict=True):
         np.savez(

@@ -7,7 +7,6 @@ of people whom no direction was found by and who are in no set; `portrayal faces
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -16,18 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from portrayal.engine import in_order
 from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.pool import look_at_pool
+from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import Line, find_centre, lines
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.to_folder import COMMON
-
-QUALITY = 90
 
 
 def others(out: Path, count: int, seed: int, workers: int) -> int:
@@ -69,7 +67,7 @@ def _centres(
     studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path
 ) -> Iterator[dict[str, Any]]:
     """Draw and write everybody's centre of one axis; yield what the manifest says of them."""
-    title = "-".join((line.attribute, *line.poles)).replace(" ", "_")
+    title = series_title(line.attribute, line.poles)
     centre = find_centre(studio, compass, np.array([one["style"] for one in chosen]), line)
     for one, picture in zip(chosen, centre.pictures, strict=True):
         file = f"{one['name']}/{title}/+0.00.webp"
@@ -77,13 +75,6 @@ def _centres(
         (out / file).write_bytes(webp(picture))
         told = {"file": file, "person": one["name"], "attribute": line.attribute}
         yield {**told, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
-
-
-def webp(picture: np.ndarray) -> bytes:
-    """Encode a picture."""
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
-    return kept.getvalue()
 
 
 def main() -> None:

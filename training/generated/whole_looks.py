@@ -22,10 +22,12 @@ from portrayal.engine import in_order
 from portrayal.vision.faces.manifest import MANIFEST, WHOLE
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass, read_compass
+from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.people import grown
+from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import Line, between, find_centre, lines
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
-from training.generated.others import people, webp
+from training.generated.others import people
 from training.generated.to_folder import COMMON
 from training.generated.whole_ways import EFFORT
 
@@ -76,7 +78,7 @@ def _ends(
         found = between(studio, compass, centre, line, VALUES, WHOLE, EFFORT)
         drawn |= {(name, value): studio.render(one) for value, one in zip(VALUES, found, strict=True)}
     adult = np.all([grown(studio.read(one), studio.years(one)) for one in drawn.values()], axis=0)
-    title = "-".join((line.attribute, *line.poles)).replace(" ", "_")
+    title = series_title(line.attribute, line.poles)
     for (name, value), pictures in drawn.items():
         for at in np.flatnonzero(adult).tolist():
             who = chosen[at]["name"]

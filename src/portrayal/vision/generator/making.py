@@ -204,7 +204,7 @@ def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
     name = person["name"]
     if why := _against(found[-1]):
         return Person(name, {"dropped": why}, {})
-    files = {f"{name}/{made.title}/{value:+.2f}.webp": _webp(made.pictures[at])
+    files = {f"{name}/{made.title}/{value:+.2f}.webp": webp(made.pictures[at])
              for made in found for at, value in enumerate(made.values)}  # fmt: skip
     kept = io.BytesIO()
     np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
@@ -254,7 +254,8 @@ def write_note(path: Path, note: Any) -> None:
     write_bytes(path, json.dumps(note).encode())
 
 
-def _webp(picture: np.ndarray) -> bytes:
+def webp(picture: np.ndarray) -> bytes:
+    """Encode a picture as those of a folder are."""
     from PIL import Image
 
     kept = io.BytesIO()

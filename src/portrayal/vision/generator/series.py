@@ -43,7 +43,12 @@ class Made:
     @property
     def title(self) -> str:
         """The name of its folder."""
-        return "-".join((self.attribute, *self.poles)).replace(" ", "_")
+        return series_title(self.attribute, self.poles)
+
+
+def series_title(attribute: str, poles: Sequence[str]) -> str:
+    """Return the name of a series' folder: 'gender', 'race-White-East_Asian'."""
+    return "-".join((attribute, *poles)).replace(" ", "_")
 
 
 def wanted_lines(attributes: Sequence[str]) -> list[Line]:
