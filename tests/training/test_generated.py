@@ -15,6 +15,7 @@ import torch
 from PIL import Image
 from training.generated.augment import augment, resized
 from training.generated.distil import distil_parser, distil_reader
+from training.generated.make import suitable
 from training.generated.nets import Parser, ResidualReader
 from training.generated.pack import pack
 from training.generated.readers import OUTPUTS, read_packed, read_raw
@@ -101,7 +102,7 @@ def test_people_are_even_over_groups_and_nobody_young_is_among_them() -> None:
     ages = np.full(600, 45.0)
     ages[:300] = 24.0  # the age reader says under 25
     readings[300:330, COLUMNS.index("age")] = -1  # 25 years by the second reading, which needs 30
-    chosen = choose(readings, ages, each=4)
+    chosen = choose(readings, ages, 4, suitable(readings, ages))
     assert chosen.min() >= 330
     group = readings[chosen][:, [COLUMNS.index(name) for name in ("White", "Black", "East Asian")]].argmax(
         axis=1

@@ -24,11 +24,11 @@ def drawn_squares(styles: np.ndarray, side: int) -> np.ndarray:
 
 
 class DrawnStudio(SmallStudio):
-    """Reads its squares again; everything is face. After `last` faces somebody pulls the plug."""
+    """Reads its squares again; everything is face. After `last` faces the plug is pulled. `series` counts those whose years were read."""
 
     def __init__(self, last: int = 10**9) -> None:
         super().__init__(drawn_squares)
-        self.last, self.looked = last, 0
+        self.last, self.looked, self.series = last, 0, 0
 
     def drawn(self, styles: np.ndarray, side: int) -> np.ndarray:
         if self.renders + len(styles) > self.last:
@@ -51,4 +51,5 @@ class DrawnStudio(SmallStudio):
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         self.looked += 1
+        self.series += len(pictures) > 1
         return 40 + 15 * self.read(pictures)[:, READ.index("age")]

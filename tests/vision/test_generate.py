@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
+from math import log
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,15 +22,16 @@ from portrayal.errors import PortrayalError
 from portrayal.parts.table import PARTS
 from portrayal.vision.faces.folder import Chosen, read_folder
 from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
-from portrayal.vision.generator import generate
+from portrayal.vision.generator import generate, making
+from portrayal.vision.generator.chances import CELLS, chance_of, likeliest
 from portrayal.vision.generator.device import on_torch
-from portrayal.vision.generator.directions import find_compass, read_compass
+from portrayal.vision.generator.directions import Compass, find_compass, read_compass
 from portrayal.vision.generator.generate import HOW, generate_faces, make_folder
 from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
 from portrayal.vision.generator.making import STATE, STUCK, TURNED, YOUNG, Asked, write_note
-from portrayal.vision.generator.people import grown, likely
-from portrayal.vision.generator.pool import DRAWN, FEWEST, NOISE, next_of
-from portrayal.vision.generator.readings import BOTH, COLUMNS, PLACEBO_HELD, READ, places
+from portrayal.vision.generator.people import choose, grown
+from portrayal.vision.generator.pool import EACH, FEWEST, look_at, next_of, room
+from portrayal.vision.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
 from portrayal.vision.generator.steering import AMPLE, THRIFTY, Centre, Effort, lines, reach
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
 from vision.drawn_studio import DrawnStudio, drawn_squares
@@ -66,9 +70,7 @@ def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(ma
     told = json.loads((made / MANIFEST).read_text())
     wish = {"people": 2, "attributes": ["gender", "race"], "size": 256, "seed": 5, "kind": "face only"}
     assert told["asked"] == wish and told["kind"] == "face only"
-    compass = ready_compass()
-    drawn = truncated(map_noise(draw_noise(DRAWN * FEWEST, 5 * NOISE)), compass.mean)
-    assert told["left out"]["styles looked at"] == len(likely(drawn @ compass.slopes, FEWEST))
+    assert told["left out"]["styles looked at"] == FEWEST
     assert told["left out"][YOUNG] == told["left out"][STUCK] == told["left out"][TURNED] == 0
     gender = [one for one in told["pictures"] if one["attribute"] == "gender"][:7]
     assert [one["value"] for one in gender] == [-2, -1.3333, -0.6667, 0, 0.6667, 1.3333, 2]
@@ -143,7 +145,7 @@ def test_people_made_by_workers_are_the_same_bytes(tmp_path: Path, made: Path, w
         said = make_folder(here, asked, tmp_path / "faces", "squares", True, QUICK, DrawnStudio)
     assert all_bytes(tmp_path / "faces") == all_bytes(made)
     assert "2 people, 88 pictures" in said
-    assert here.looked == 1  # the pool; who was chosen was made elsewhere
+    assert here.looked == 1  # the mean face; who was looked at and made was so elsewhere
 
 
 class YoungByName(DrawnStudio):
@@ -166,7 +168,7 @@ def test_who_is_dropped_by_a_worker_leaves_no_trace_and_the_others_are_the_same(
 
 def test_broken_off_among_workers_it_goes_on_without_them(tmp_path: Path, made: Path) -> None:
     asked = Asked(2, ("gender", "race"), 256, 5)
-    with using("local", 2), pytest.raises(PortrayalError, match="person [12] of 2: no network here"):
+    with using("local", 2), pytest.raises(PortrayalError, match="face [0-9]+ of 36: no network here"):
         make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", True, QUICK, NoStudio)
     make_folder(DrawnStudio(), asked, tmp_path / "faces", "squares", True, QUICK)
     assert all_bytes(tmp_path / "faces") == all_bytes(made)
@@ -180,7 +182,7 @@ class NoStudio(DrawnStudio):
 
 
 class YoungOnce(DrawnStudio):
-    """Reads one step as young the third time it looks: the pool, gender, and then the first person's placebo."""
+    """Reads one step as young the second time it looks at a series: the first person's gender, and then its placebo."""
 
     def __init__(self, judge: bool) -> None:
         super().__init__()
@@ -188,13 +190,13 @@ class YoungOnce(DrawnStudio):
 
     def years(self, pictures: np.ndarray) -> np.ndarray:
         found = super().years(pictures)
-        if self.judge and self.looked == 3:
+        if self.judge and self.series == 2 and len(pictures) == 7:
             found[1] = 24.9
         return found
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
         found = super().read(pictures)
-        if not self.judge and len(pictures) == 7 and self.looked == 2:
+        if not self.judge and len(pictures) == 7 and self.series == 1:
             found[1, READ.index("age again")] = (29.9 - 40) / 15
         return found
 
@@ -220,7 +222,7 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
 
         def read(self, pictures: np.ndarray) -> np.ndarray:
             found = super().read(pictures)
-            if len(pictures) == 7 and self.looked == 1:
+            if len(pictures) == 7 and self.series == 0:
                 found[-1, places([BOTH])] = 0.5 * reach(lines()[0], FACE_ONLY)
             return found
 
@@ -239,7 +241,7 @@ def test_along_whose_cue_one_reader_sees_a_step_back_is_dropped_and_counted(
 
         def read(self, pictures: np.ndarray) -> np.ndarray:
             found = super().read(pictures)
-            if len(pictures) in (5, 7) and self.looked == 1:
+            if len(pictures) in (5, 7) and self.series == 0:
                 found[1, places([reading])] = found[0, places([reading])] - 0.01
             return found
 
@@ -255,16 +257,107 @@ def test_adults_by_hand() -> None:
     assert grown(readings, np.array([25, 60, 60, 24.9])).tolist() == [True, False, False, False]
 
 
+def person(gender: str, race: str, age: int = 36) -> dict[str, str]:
+    return {"gender": gender, "race": race, "age": str(age)}
+
+
 def test_who_comes_next_is_of_the_cell_kept_least() -> None:
-    people = [
-        {"gender": "male", "race": "White"},
-        {"gender": "male", "race": "Black"},
-        {"gender": "female", "race": "Black"},
-    ]
+    people = [person("male", "White"), person("male", "Black"), person("female", "Black")]
     assert next_of(people, []) == 0
     # of both cells that nobody was kept of, Black women share a group and no gender with a White man: 0 before 1
     assert next_of(people, [people[0]]) == 2
     assert next_of(people, [people[0], people[2]]) == 1
+    assert next_of(people, [], [("female", "Black")]) == 2
+    assert next_of(people[:2], [], [("female", "Black")]) is None and next_of([], []) is None
+
+
+def test_of_one_cell_the_age_band_kept_least_comes_next() -> None:
+    people = [person("male", "White", age) for age in (34, 36, 42, 50)]
+    assert next_of(people, [person("male", "White", 39)]) == 2
+    assert next_of(people, [person("male", "White", age) for age in (33, 44)]) == 3
+
+
+def test_there_is_room_until_every_cell_has_as_many_by_hand() -> None:
+    women, men = [("female", race) for race in GROUPS], [("male", race) for race in GROUPS]
+    assert room([], 1) == room([], 12) == [*women, *men]
+    assert room([person(*cell) for cell in women], 6) == men
+    assert room([person(*cell) for cell in women], 7) == [*women, *men]  # one of them may be twice
+
+
+@pytest.mark.parametrize(("people", "each"), [(6, {1}), (9, {1, 2})])
+def test_people_are_even_over_gender_and_group(tmp_path: Path, people: int, each: set[int]) -> None:
+    folder = tmp_path / "faces"
+    said = make_folder(DrawnStudio(), Asked(people, ("gender",), 256, 5), folder, "squares", True, QUICK)
+    told = json.loads((folder / MANIFEST).read_text())
+    cells = Counter((one["gender"], one["race"]) for one in told["people"].values())
+    assert len(told["people"]) == people and set(cells) == set(CELLS) and set(cells.values()) == each
+    assert "\nas read: " in said and all(f"{cells[cell]} {' '.join(cell)}" in said for cell in CELLS)
+
+
+class NobodyBlack(DrawnStudio):
+    """Never reads anybody as Black."""
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        found = super().read(pictures)
+        found[:, COLUMNS.index("Black")] = -9.0
+        return found
+
+
+def test_a_group_that_nobody_is_read_as_keeps_no_run_from_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "EVEN_POOLS", 2)
+    folder = tmp_path / "faces"
+    make_folder(NobodyBlack(), Asked(6, ("gender",), 256, 5), folder, "squares", True, QUICK)
+    told = json.loads((folder / MANIFEST).read_text())
+    races = Counter(one["race"] for one in told["people"].values())
+    assert sum(races.values()) == 6 and set(races) == {"White", "East Asian"}
+    assert (
+        told["left out"]["styles looked at"] == EACH * 6 + FEWEST * 2
+    )  # evenly, of Black people alone, whoever
+
+
+def test_who_is_as_good_as_sure_to_be_of_two_groups_is_one_person() -> None:
+    """Taken once for each of the two groups, they would have been kept twice."""
+    readings = np.zeros((2, len(COLUMNS)))
+    readings[:, places(["White", "East Asian"])] = np.log(0.45)
+    readings[1, places(["Black", "yaw", "pitch", "mouth open"])] = -5.0, 0.1, 0.1, 0.1
+    readings[0, places(["Black"])] = -5.0
+    assert sorted(choose(readings, np.full(2, 50.0), 3, np.full(2, True)).tolist()) == [0, 1]
+
+
+def test_whom_to_look_at_by_hand() -> None:
+    """Two readings of a style: its first number is gender, its second how Black somebody is read; both are foreseen by half."""
+    slopes = np.zeros((512, len(COLUMNS)))
+    slopes[0, COLUMNS.index("gender")] = slopes[1, COLUMNS.index("Black")] = 1.0
+    many = len(COLUMNS)
+    compass = Compass(np.zeros(512), np.eye(512), slopes, np.ones(many), np.full(many, 0.5), np.eye(512))
+    styles = np.zeros((4, 512))
+    styles[:, 0], styles[:, 1] = (3, 3, -3, -3), (2, -2, 2, -2)
+    chosen = [likeliest(compass, np.zeros(many), styles, 1, [cell]).tolist() for cell in
+              (("male", "Black"), ("female", "Black"))]  # fmt: skip
+    assert chosen == [[0], [2]]
+    assert likeliest(compass, np.zeros(many), styles, 4, [("male", "Black"), ("male", "White")]).size == 4
+    # half is foreseen, so a reading is expected 3 with a spread of sqrt(.5): above 0 with the chance of a normal one under 4.24
+    alone = chance_of(
+        ("male", "White"), 3.0 * (np.arange(many) == COLUMNS.index("gender"))[None], np.full(many, 0.5**0.5)
+    )
+    others = chance_of(("male", "White"), np.zeros((1, many)), np.full(many, 0.5**0.5))
+    assert float(alone[0] - others[0]) == pytest.approx(log(NormalDist().cdf(3 / 0.5**0.5)) - log(0.5))
+
+
+def test_rules_for_photographs_are_asked_of_adults_alone() -> None:
+    class Asking(DrawnStudio):
+        asked = 0
+
+        def plain(self, pictures: np.ndarray) -> np.ndarray:
+            self.asked += 1
+            return super().plain(pictures)
+
+    studio, compass = Asking(), ready_compass()
+    younger = compass.mean - compass.moves(["years", "wild age"])[0] * 3
+    assert look_at(studio, compass.mean).plain and studio.asked == 1
+    assert not look_at(studio, younger).plain and studio.asked == 1
 
 
 @pytest.mark.parametrize(
@@ -420,7 +513,7 @@ def test_with_a_gpu_more_is_drawn_for_a_face(
 def test_one_person_by_the_real_networks(tmp_path: Path) -> None:
     """About 25 faces are drawn: half a minute on two cores."""
     compass, folder = ready_compass(), tmp_path / "faces"
-    style = truncated(map_noise(draw_noise(14, NOISE)), compass.mean)[13]  # of the first pool of seed 1
+    style = truncated(map_noise(draw_noise(14, 1_000_003)), compass.mean)[13]  # an adult who was looked at
     person = {"name": "1-0-13", "age": "55", "gender": "female", "race": "White", "style": style.tolist()}
     # as a run that was broken off after looking at its first pool
     asked = Asked(1, ("gender",), 256, 1)

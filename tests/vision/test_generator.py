@@ -25,9 +25,10 @@ from portrayal.vision.generator.generator import (
 )
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.onnx_network import to_onnx
-from portrayal.vision.generator.readings import COLUMNS, READ, places, with_pairs
+from portrayal.vision.generator.placebo import placebo
+from portrayal.vision.generator.readings import COLUMNS, PLACEBO_HELD, READ, places, with_pairs
 from portrayal.vision.generator.steering import (
-    PLACEBO_HELD,
+    THRIFTY,
     Centre,
     Line,
     _amount,
@@ -37,7 +38,6 @@ from portrayal.vision.generator.steering import (
     between,
     find_centre,
     lines,
-    placebo,
     reach,
     shown,
     steer,
@@ -236,6 +236,38 @@ def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(
                 places(PLACEBO_HELD)
             ]
             assert np.abs(moved).max() < 0.2
+
+
+class Haired(Phantom):
+    """Its pictures hold hair beside the readings: of the few directions that styles spread most by, as that of a generator is."""
+
+    def __init__(self) -> None:
+        super().__init__(bend=0.0)
+        self.slopes[:30] = 0
+
+    def render(self, styles: np.ndarray) -> np.ndarray:
+        return np.column_stack([styles @ self.slopes, styles[:, :30]])
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        return pictures[:, : len(COLUMNS)]
+
+
+def test_a_whole_placebo_is_as_large_as_a_cue_that_changes_hair() -> None:
+    """Hair is where styles spread most. Along ways drawn as styles spread, placebos ended at half of what they were to be."""
+    studio, random = Haired(), np.random.default_rng(8)
+    styles = random.normal(size=(4000, 512)) * np.where(np.arange(512) < 30, 10.0, 1.0)
+    compass = find_compass(styles, studio.read(studio.render(styles)), styles.mean(axis=0))
+    found = styles[:6]
+    pictures = studio.render(found)
+    centre = Centre(found, pictures, pictures, studio.read(pictures))
+    size = np.full(
+        6, 10 * 3.5 / np.sqrt(pictures.shape[1])
+    )  # 3.5 standard deviations of hair, as long as some cues go
+    (made,) = placebo(studio, compass, centre, [size], "whole", random, THRIFTY)
+    ended = studio.render(made)
+    assert np.abs(studio.distance(ended, pictures) / size - 1).max() < 0.1
+    held = places(PLACEBO_HELD)
+    assert np.abs((studio.read(ended) - centre.readings)[:, held] / compass.scale[held]).max() < 0.2
 
 
 def test_slopes_learnt_from_a_move_explain_it_by_hand() -> None:

@@ -20,7 +20,8 @@ from PIL import Image
 
 from portrayal.vision.faces.manifest import KINDS
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, regressed
-from portrayal.vision.generator.people import choose, likely
+from portrayal.vision.generator.people import adult, choose, score
+from portrayal.vision.generator.placebo import placebo
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import (
@@ -28,10 +29,10 @@ from portrayal.vision.generator.steering import (
     between,
     find_centre,
     lines,
-    placebo,
     shown,
 )
 from training.generated.calibrate import calibrated
+from training.generated.likely import likely
 from training.generated.readers import (
     OUTPUTS,
     ResidualReader,
@@ -46,6 +47,10 @@ from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
 TRUNCATION, YOUNGEST = 0.85, 25
+TURN, GLASSES = (
+    1.3,
+    0.3,
+)  # standard deviations from the middle of a pool: who faces the camera, without glasses
 DRAWN = 48  # styles drawn for each that is looked at: most are read as White, and groups are to be even
 VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0, 0.0, 1.0, 2.0]}
 
@@ -193,11 +198,17 @@ def chosen_people(
     age_read = job.studio.years(pictures)
     readings = np.concatenate([job.studio.read(part) for part in pictures.split(960)])
     plain = np.concatenate([job.studio.plain(part) for part in pictures.split(960)])
-    chosen = choose(readings, age_read, each, plain, job.asked.groups)
+    chosen = choose(readings, age_read, each, suitable(readings, age_read) & plain, job.asked.groups)
     job.say(
         f"{int((age_read < YOUNGEST).sum())} of {len(styles)} read as under {YOUNGEST}; chose {len(chosen)}"
     )
     return chosen, styles.double().cpu().numpy()[chosen], readings, age_read
+
+
+def suitable(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
+    """Say who is an adult by every reading, faces the camera and wears no glasses."""
+    ahead = np.abs(score(readings, "yaw")) < TURN
+    return adult(readings, age_read) & ahead & (score(readings, "glasses") < GLASSES)
 
 
 def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tars: tuple[Any, Any]) -> None:

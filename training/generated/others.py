@@ -21,7 +21,7 @@ from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.making import webp
-from portrayal.vision.generator.pool import look_at_pool
+from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of
 from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import Line, find_centre, lines
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
@@ -54,13 +54,19 @@ def finder(out: Path) -> Callable[[tuple[int, int]], tuple[dict[str, Any], list[
 
 
 def people(studio: SmallStudio, compass: Compass, seed: int, count: int) -> list[dict[str, Any]]:
-    """Return so many people, adults by both readers of age, pool by pool."""
+    """Return so many people, adults by both readers of age, pool by pool, as even over gender and group as pools allow."""
     found: list[dict[str, Any]] = []
     turn = 0
     while len(found) < count:
-        found += look_at_pool(studio, compass, seed, turn, count - len(found))["people"]
+        pool = look_at_pool(partial(_looked, studio), compass, seed, turn, count - len(found))["people"]
+        while pool and len(found) < count:
+            found.append(pool.pop(next_of(pool, found) or 0))
         turn += 1
-    return found[:count]
+    return found
+
+
+def _looked(studio: SmallStudio, styles: np.ndarray) -> list[Seen]:
+    return [look_at(studio, style) for style in styles]
 
 
 def _centres(

@@ -31,8 +31,9 @@ from portrayal.vision.faces.reader import chips, read_gender
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import LEAST
+from portrayal.vision.generator.placebo import placebo
 from portrayal.vision.generator.readings import COLUMNS
-from portrayal.vision.generator.steering import FULL, Centre, Effort, lines, placebo
+from portrayal.vision.generator.steering import FULL, Centre, Effort, lines
 from portrayal.vision.generator.studio import LANDMARKS, SIDE, SmallStudio, ready_compass
 from training.generated.placebo_choice import MIDDLE, VALUES, Candidate, chosen
 from training.generated.ship import READ, STYLES

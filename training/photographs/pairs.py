@@ -19,10 +19,11 @@ from torch.nn import functional
 
 from portrayal.errors import PortrayalError
 from portrayal.vision.generator.directions import Compass
-from portrayal.vision.generator.people import likely, years
+from portrayal.vision.generator.people import years
 from portrayal.vision.generator.readings import AGES, LOOKS, with_pairs
 from portrayal.vision.generator.readings import places as columns
 from portrayal.vision.generator.steering import REACH, Line
+from training.generated.likely import likely
 from training.generated.readers import read_raw
 from training.generated.studio import CROP, GpuStudio
 from training.photographs.lines import LINES

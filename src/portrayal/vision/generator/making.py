@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,16 +17,21 @@ from portrayal.edges.writing import write_bytes
 from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.manifest import FACE_ONLY
+from portrayal.vision.generator.chances import CELLS, Cell
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import LEAST, LEAST_AGAIN, grown
-from portrayal.vision.generator.pool import look_at_pool, next_of
+from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of, room
 from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.series import Made, person_series, wanted_lines
 from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio
 
 STATE = "state"
-MOST_POOLS = 40
+MOST_POOLS, EVEN_POOLS = (
+    40,
+    30,
+)  # after so many whoever is found is taken: no group is to keep a run from its end
+AHEAD = 2  # people a worker makes before it is known who of them is dropped
 TOLD = (
     "gender, both",
     "years",
@@ -97,25 +102,42 @@ class Making:
     def _everybody(self) -> Iterator[int]:
         for turn in range(MOST_POOLS):
             pool = self._pool(turn)
-            while pool and len(self.kept) < self.asked.people:
-                self._make_ahead(pool)
-                yield from self._person(pool.pop(next_of(pool, self.kept)))
+            while (place := self._next(pool, self.kept, turn)) is not None:
+                self._make_ahead(pool, turn)
+                yield from self._person(pool.pop(place))
             if len(self.kept) == self.asked.people:
                 return
         raise PortrayalError(
             f"only {len(self.kept)} of {self.asked.people} people were found in {MOST_POOLS} pools. Try another seed."
         )
 
+    def _cells(self, kept: Sequence[dict[str, Any]], turn: int) -> Sequence[Cell]:
+        """Return the genders and groups that people are still taken of."""
+        if len(kept) == self.asked.people:
+            return ()
+        return room(kept, self.asked.people) if turn < EVEN_POOLS else CELLS
+
+    def _next(self, pool: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], turn: int) -> int | None:
+        return next_of(pool, kept, self._cells(kept, turn))
+
     def _pool(self, turn: int) -> list[dict[str, Any]]:
         """Look at a pool, or take what was noted of it."""
         path = self.out / STATE / f"pool-{turn}.json"
         if (pool := read_note(path)) is None:
             missing = self.asked.people - len(self.kept)
-            pool = look_at_pool(self.studio, self.compass, self.asked.seed, turn, missing)
+            cells = self._cells(self.kept, turn)
+            pool = look_at_pool(self._looked, self.compass, self.asked.seed, turn, missing, cells)
             write_note(path, pool)
         self.counts["styles looked at"] += pool["looked at"]
         self.counts[f"styles read as under {LEAST}"] += pool["read as young"]
         return list(pool["people"])
+
+    def _looked(self, styles: np.ndarray) -> Sequence[Seen]:
+        """Look at styles: a few at once where an engine was named."""
+        if self.open_studio is None or not chosen().named or len(styles) == 1:
+            return [look_at(self.studio, style) for style in styles]
+        self.studio.renders += len(styles)
+        return list(shared_out(partial(_looker, self.open_studio), list(styles), "face"))
 
     def _person(self, person: dict[str, Any]) -> Iterator[int]:
         """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
@@ -147,15 +169,17 @@ class Making:
     def _is_made(self, person: dict[str, Any]) -> bool:
         return person["name"] in self._ahead or self._note(person).is_file()
 
-    def _make_ahead(self, pool: list[dict[str, Any]]) -> None:
+    def _make_ahead(self, pool: list[dict[str, Any]], turn: int) -> None:
         """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
-        if self.open_studio is None or not chosen().named or self._is_made(pool[next_of(pool, self.kept)]):
+        place = self._next(pool, self.kept, turn)
+        if self.open_studio is None or not chosen().named or place is None or self._is_made(pool[place]):
             return
         kept, left = list(self.kept), list(pool)
         coming: list[dict[str, Any]] = []
-        while left and len(kept) < self.asked.people and len(coming) < chosen().size():
-            kept.append(left.pop(next_of(left, kept)))
+        while place is not None and len(coming) < AHEAD * chosen().size():
+            kept.append(left.pop(place))
             coming += [] if self._is_made(kept[-1]) else [kept[-1]]
+            place = self._next(left, kept, turn)
         make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
         for made in shared_out(make, coming, "person"):
             self._ahead[made.name] = made
@@ -169,6 +193,11 @@ class Person(NamedTuple):
     note: dict[str, Any]
     files: dict[str, bytes]
     renders: int = 0  # faces drawn for them by a worker
+
+
+def _looker(open_studio: Callable[[], SmallStudio]) -> Callable[[np.ndarray], Seen]:
+    """Return what looks at one style, in a studio of the worker's own."""
+    return partial(look_at, open_studio())
 
 
 def _maker(

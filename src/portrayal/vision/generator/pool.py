@@ -3,61 +3,104 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.vision.generator.chances import CELLS, Cell, is_seen_well, likeliest
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.generator import draw_noise, map_noise, truncated
-from portrayal.vision.generator.people import LEAST, choose, likely
+from portrayal.vision.generator.people import BANDS, LEAST, adult, choose
 from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.studio import SmallStudio
 
-DRAWN = 8  # styles drawn for each that is looked at: most are read as White, and groups are to be even
-FEWEST, EACH, MOST = 36, 6, 240  # looked at: at least, for each who is missing, at most at once
+DRAWN = 48  # styles drawn for each that is looked at: few are read as adults who are Black or East Asian
+FEWEST, EACH, MOST = 36, 12, 480  # looked at: at least, for each who is missing, at most at once
 NOISE = 1_000_003  # keeps the pools of one seed apart from those of the next
 
 
-def look_at_pool(studio: SmallStudio, compass: Compass, seed: int, turn: int, missing: int) -> dict[str, Any]:
+class Seen(NamedTuple):
+    """One face that was looked at: its readings, years by the reader that leaves out, and whether it is an adult seen plainly."""
+
+    readings: np.ndarray
+    years: float
+    plain: bool
+
+
+Look = Callable[[np.ndarray], Sequence[Seen]]  # at styles, n x 512
+
+
+def look_at(studio: SmallStudio, style: np.ndarray) -> Seen:
+    """Draw a face and read it; the rules for photographs, which take longest, are asked of adults alone."""
+    picture = studio.render(style[None])
+    readings, years = studio.read(picture), studio.years(picture)
+    plain = bool(adult(readings, years)[0]) and bool(studio.plain(picture)[0])
+    return Seen(readings[0], float(years[0]), plain)
+
+
+def look_at_pool(
+    look: Look, compass: Compass, seed: int, turn: int, missing: int, cells: Sequence[Cell] = CELLS
+) -> dict[str, Any]:
     """Draw and look at styles; return how many were looked at, how many were read as young, and who could be taken.
 
     Parameters
     ----------
-    studio, compass
-        Who renders and reads, and which readings styles promise.
+    look
+        What looks at styles.
+    compass
+        Which readings styles promise.
     seed, turn
         Of the command, and how many pools were drawn before.
-    missing
-        How many people are still wanted.
+    missing, cells
+        How many people are still wanted, and of which genders and groups.
     """
     count = min(MOST, max(FEWEST, EACH * missing))
     drawn = truncated(map_noise(draw_noise(DRAWN * count, seed * NOISE + turn)), compass.mean)
-    styles = drawn[likely(drawn @ compass.slopes, count)]
-    pictures = np.concatenate([studio.render(style[None]) for style in styles])
-    readings, ages = studio.read(pictures), studio.years(pictures)
-    taken = choose(readings, ages, each=1 + missing // (2 * len(GROUPS)), plain=studio.plain(pictures))
+    middle = look(compass.mean[None])[0].readings
+    styles = drawn[likeliest(compass, middle, drawn, count, cells)]
+    seen = look(styles)
+    readings, ages = np.array([one.readings for one in seen]), np.array([one.years for one in seen])
+    able = np.array([one.plain for one in seen]) & is_seen_well(readings, middle, compass.scale)
     people = [
         {
             "name": f"{seed}-{turn}-{one}",
             **_described(readings[one], ages[one]),
             "style": styles[one].tolist(),
         }
-        for one in taken.tolist()
+        for one in choose(readings, ages, len(seen), able).tolist()
     ]
     return {"looked at": len(styles), "read as young": int((ages < LEAST).sum()), "people": people}
 
 
-def next_of(people: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> int:
-    """Return who comes next: of those there are, the first whose gender and group have been kept least often."""
-    cells = Counter((one["gender"], one["race"]) for one in kept)
+def room(kept: Sequence[dict[str, Any]], people: int) -> list[Cell]:
+    """Return the genders and groups of which more may be kept, if every one is to have as many."""
+    each, full = -(-people // len(CELLS)), Counter(cell_of(one) for one in kept)
+    return [cell for cell in CELLS if full[cell] < each]
+
+
+def cell_of(person: dict[str, Any]) -> Cell:
+    """Return somebody's perceived gender and group."""
+    return person["gender"], person["race"]
+
+
+def next_of(
+    people: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], cells: Sequence[Cell] = CELLS
+) -> int | None:
+    """Return who comes next: of those in `cells`, the first whose gender and group, then age band, have been kept least often."""
+    able = [place for place, one in enumerate(people) if cell_of(one) in cells]
+    whole, banded = Counter(map(cell_of, kept)), Counter(map(_banded, kept))
     genders, races = Counter(one["gender"] for one in kept), Counter(one["race"] for one in kept)
 
-    def often(place: int) -> tuple[int, int, int]:
-        gender, race = people[place]["gender"], people[place]["race"]
-        return cells[gender, race], races[race] + genders[gender], place
+    def often(place: int) -> tuple[int, int, int, int]:
+        one = people[place]
+        return whole[cell_of(one)], races[one["race"]] + genders[one["gender"]], banded[_banded(one)], place
 
-    return min(range(len(people)), key=often)
+    return min(able, key=often, default=None)
+
+
+def _banded(person: dict[str, Any]) -> tuple[Cell, int]:
+    return cell_of(person), sum(int(person["age"]) >= low for low, _ in BANDS)
 
 
 def _described(read: np.ndarray, years: float) -> dict[str, str]:

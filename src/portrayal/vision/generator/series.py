@@ -10,6 +10,7 @@ import numpy as np
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass
+from portrayal.vision.generator.placebo import placebo
 from portrayal.vision.generator.readings import BOTH, places
 from portrayal.vision.generator.steering import (
     Centre,
@@ -18,7 +19,6 @@ from portrayal.vision.generator.steering import (
     between,
     find_centre,
     lines,
-    placebo,
     reach,
 )
 from portrayal.vision.generator.studio import SmallStudio

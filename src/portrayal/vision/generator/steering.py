@@ -18,7 +18,6 @@ from portrayal.vision.generator.readings import (
     LOOKS,
     PAIR_LEVELS,
     PAIRS,
-    PLACEBO_HELD,
     places,
 )
 
@@ -64,7 +63,7 @@ class Effort:
 FULL = Effort()
 # Without a GPU: fewer places, close to each other where readings turn over.
 FEWER = (-1.7, -1.1, -0.6, -0.2, 0.2, 0.6, 1.1, 1.7)
-THRIFTY = Effort(rounds=5, shares=FEWER, tries=2, quiet_rounds=3, scales=(0.4, 0.7, 1.0, 1.4))
+THRIFTY = Effort(rounds=5, shares=FEWER, tries=2, quiet_rounds=3, scales=(0.15, 0.4, 0.7, 1.0, 1.4))
 # With a GPU: as many places as for the set that ships, and half of what its placebos take.
 AMPLE = Effort(rounds=8, tries=4, quiet_rounds=4, scales=THRIFTY.scales)
 PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the same for everybody
@@ -311,74 +310,6 @@ def _solved(slopes: np.ndarray, off: np.ndarray) -> np.ndarray:
     """Return the moves that would take readings where they are wanted; short ones where slopes say little."""
     turned = slopes.transpose(0, 2, 1)
     return np.linalg.solve(turned @ slopes + STEADY * np.eye(off.shape[1]), turned @ off[:, :, None])[:, :, 0]
-
-
-def placebo(
-    studio: Studio,
-    compass: Compass,
-    centre: Centre,
-    sizes: Sequence[np.ndarray],
-    kind: str,
-    random: np.random.Generator,
-    effort: Effort = FULL,
-) -> list[np.ndarray]:
-    """Return styles as far from the centre as each of `sizes` says, along one way that changes no reading.
-
-    Of a few random ways, each corrected by what is read, the one that changes readings least is taken for each face; the steps lie on it.
-
-    Parameters
-    ----------
-    studio, compass, centre, kind
-        As for `between`.
-    sizes
-        The root mean square difference of pictures to reach, one array of n for each step on this side of the centre, smallest first.
-    random
-        Draws the ways; the other side of a series gets ways of its own.
-    effort
-        How many ways are tried, and how often each is corrected.
-    """
-    root = np.linalg.cholesky(compass.spread + 1e-6 * np.eye(len(compass.spread)))
-    best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
-    for _ in range(effort.tries):
-        way = compass.neutral(random.standard_normal(centre.styles.shape) @ root.T, PLACEBO_HELD)
-        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind, effort.quiet_rounds)
-        better = error < least
-        best[better], least[better] = found[better], error[better]
-    looked = [
-        studio.distance(shown(studio, centre.styles + scale * best, centre, kind), centre.pictures)
-        for scale in effort.scales
-    ]
-    grown = np.maximum.accumulate(np.column_stack([np.zeros(len(best)), *looked]), axis=1)
-    lengths = [
-        np.array([np.interp(one, row, (0.0, *effort.scales)) for one, row in zip(size, grown, strict=True)])
-        for size in sizes
-    ]
-    return [centre.styles + length[:, None] * best for length in lengths]
-
-
-def _quiet(
-    studio: Studio,
-    compass: Compass,
-    centre: Centre,
-    way: np.ndarray,
-    sizes: np.ndarray,
-    kind: str,
-    rounds: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a way corrected until it is as large as wanted and changes no reading, and how much it still changes."""
-    at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
-    scale = compass.scale[at]
-    way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
-    for _ in range(rounds):
-        pictures = shown(studio, centre.styles + way, centre, kind)
-        off = (centre.readings - studio.read(pictures))[:, at] / scale
-        larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
-        corrected = way + DAMPING * (np.clip(off, -LONGEST, LONGEST) * scale) @ moves
-        way = compass.shortened(corrected / np.clip(larger, 0.5, 2.0)[:, None], FARTHEST)
-    pictures = shown(studio, centre.styles + way, centre, kind)
-    off = (centre.readings - studio.read(pictures))[:, at] / scale
-    larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
-    return way, (off**2).sum(axis=1) + np.log(larger) ** 2
 
 
 def _wanted(line: Line, start: np.ndarray, value: float) -> tuple[list[str], np.ndarray]:
