@@ -7,14 +7,17 @@ import json
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
 from PIL import Image
+from training.generated import others
 from training.generated.augment import augment, resized
 from training.generated.distil import distil_parser, distil_reader
+from training.generated.likely import likely
 from training.generated.make import suitable
 from training.generated.nets import Parser, ResidualReader
 from training.generated.pack import pack
@@ -95,6 +98,41 @@ def readings_of(people: int) -> np.ndarray:
         read[number, COLUMNS.index("gender")] = 1 if number % 2 else -1
     read[:, COLUMNS.index("age")] = read[:, COLUMNS.index("age again")] = 0  # 40 years
     return read
+
+
+def test_whom_to_look_at_is_even_over_cells_and_likeliest_of_their_group() -> None:
+    expected = np.zeros((720, len(COLUMNS)))
+    number = np.arange(720)
+    expected[:, COLUMNS.index("years")] = number
+    expected[:, COLUMNS.index("gender")] = np.where(number % 2, 1.0, -1.0)
+    expected[:, COLUMNS.index("Black")] = number % 90
+    looked = likely(expected, 36, ["Black"])  # six cells: two genders, three bands of the older half
+    assert len(looked) == 36 and (looked % 2).sum() == 18 and (looked >= 360).all()
+    young = looked[(looked < 540) & (looked % 2 == 1)]
+    assert sorted(young % 90) == [85, 85, 87, 87, 89, 89]  # of 360 to 539, twice everybody
+    assert len(set(looked.tolist())) == 36
+
+
+class Pools:
+    """Pools of whoever is handed in, one after the other."""
+
+    def __init__(self, *pools: list[dict[str, Any]]) -> None:
+        self.pools = list(pools)
+
+    def __call__(self, *_: Any) -> dict[str, Any]:
+        return {"people": list(self.pools.pop(0))}
+
+
+def test_further_people_are_as_even_as_their_pools_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    def person(name: str, gender: str, race: str) -> dict[str, Any]:
+        return {"name": name, "gender": gender, "race": race, "age": "40"}
+
+    white = [person(f"w{at}", "male", "White") for at in range(4)]
+    pools = Pools([*white, person("b", "female", "Black")], [], [*white, person("e", "female", "East Asian")])
+    monkeypatch.setattr(others, "look_at_pool", pools)
+    assert [one["name"] for one in others.people(None, None, 1, 2)] == ["w0", "b"]  # type: ignore[arg-type]
+    pools.pools = [[white[0]], [], [white[1], person("e", "female", "East Asian")]]
+    assert [one["name"] for one in others.people(None, None, 1, 3)] == ["w0", "e", "w1"]  # type: ignore[arg-type]
 
 
 def test_people_are_even_over_groups_and_nobody_young_is_among_them() -> None:

@@ -65,24 +65,25 @@ def drift(studio: Straight, compass: Compass, people: np.ndarray, line: Line) ->
     return dict(zip((*line.held, "corners"), moved.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("taken", [(1.0, 1.0), (0.0, 0.25), (2.0, 0.75)])
+@pytest.mark.parametrize("taken", [(1.0, 1.0), (0.0, 0.25), (2.0, 0.75), "as it ships"])
 @pytest.mark.parametrize("line", lines(), ids=lambda line: line.varied)
 def test_of_what_drifts_as_much_is_taken_off_as_is_asked_and_pose_is_left_alone(
     found: tuple[Straight, Compass, np.ndarray],
     line: Line,
-    taken: tuple[float, float],
+    taken: tuple[float, float] | str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     studio, plain, people = found
     compass, mouths = drifting(plain, line), Mouths(0.05, 2 * studio.wide)
+    shares = whole_ways.TAKEN[line.varied] if isinstance(taken, str) else whole_ways.taken_alike(line, *taken)
     before = drift(studio, compass, people, line)
-    way = whole_ways.corrected(studio, compass, mouths, people, line, 6, taken)  # type: ignore[arg-type]
+    way = whole_ways.corrected(studio, compass, mouths, people, line, 6, shares)  # type: ignore[arg-type]
     turned = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
-    again = whole_ways.corrected(studio, turned, mouths, people, line, 6, taken)  # type: ignore[arg-type]
+    again = whole_ways.corrected(studio, turned, mouths, people, line, 6, shares)  # type: ignore[arg-type]
     assert again == pytest.approx(way)  # a second run does not turn twice
     after = drift(studio, turned, people, line)
-    age, other = (1 - share for share in taken)
-    left = {**dict.fromkeys(AGES, age), **dict.fromkeys(whole_ways.OTHER_CUE[line.attribute], other)}
+    steered = (*AGES, *whole_ways.OTHER_CUE[line.attribute])
+    left = {name: 1 - shares.get(name, 0.0) for name in steered}  # what is not named is left
     for name, share in {**left, "corners": 0.0, "yaw": 1.0}.items():
         assert abs(before[name]) > (0.02 if name == "corners" else 0.5)
         assert after[name] == pytest.approx(share * before[name], abs=0.06 * abs(before[name]))
@@ -151,12 +152,12 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
         if number == 2 and len(asked) == 2:
             raise KeyboardInterrupt
         asked.append(number)
-        return np.full(512, number + turns + styles[0, 0] + taken[1] + mouths.spread, float)
+        return np.full(512, number + turns + styles[0, 0] + taken["years"] + mouths.spread, float)
 
     monkeypatch.setattr(whole_ways, "people", lambda *_: [{"style": [0.5] * 512}])
     monkeypatch.setattr(whole_ways, "find_mouths", lambda *_: Mouths(1.0, np.zeros(512)))
     monkeypatch.setattr(whole_ways, "corrected", corrected)
-    out, taken = tmp_path / "compass.npz", {line.varied: (0.0, 0.25) for line in lines()}
+    out, taken = tmp_path / "compass.npz", {line.varied: {"years": 0.25} for line in lines()}
     with pytest.raises(KeyboardInterrupt):
         whole_ways.write(out, 1, 0, 1, 1, taken)
     assert not out.exists()

@@ -59,8 +59,8 @@ def people(studio: SmallStudio, compass: Compass, seed: int, count: int) -> list
     turn = 0
     while len(found) < count:
         pool = look_at_pool(partial(_looked, studio), compass, seed, turn, count - len(found))["people"]
-        while pool and len(found) < count:
-            found.append(pool.pop(next_of(pool, found) or 0))
+        while len(found) < count and (place := next_of(pool, found)) is not None:
+            found.append(pool.pop(place))
         turn += 1
     return found
 

@@ -45,15 +45,15 @@ from training.generated.others import people
 TURNS = 3
 MOUTH = "mouth width"
 OTHER_CUE = {"gender": GROUPS, "race": ("gender", "wild gender")}
-# How much of the drift of age, and of the other cue, is taken off: 0 leaves it, 1 takes all of it off, more turns it round.
+# How much of the drift of each reading is taken off: 0, or no mention, leaves it, 1 takes all of it off, more turns it round.
 TAKEN = {
-    BOTH: (0.1, 0.0),
-    "White to Black": (1.0, 0.0),
-    "White to East Asian": (2.0, 0.75),
-    "Black to East Asian": (1.0, 0.0),
+    BOTH: dict.fromkeys(AGES, 0.1),
+    "White to Black": dict.fromkeys(AGES, 1.0),
+    "White to East Asian": {**dict.fromkeys(AGES, 2.0), **dict.fromkeys(OTHER_CUE["race"], 0.75)},
+    "Black to East Asian": dict.fromkeys(AGES, 1.0),
 }
 EFFORT = Effort(rounds=8, shares=FEWER)
-Taken = dict[str, tuple[float, float]]
+Taken = dict[str, dict[str, float]]
 
 
 def corrected(
@@ -63,10 +63,10 @@ def corrected(
     styles: np.ndarray,
     line: Line,
     turns: int,
-    taken: tuple[float, float],
+    taken: dict[str, float],
 ) -> np.ndarray:
     """Turn one cue's way, of faces whatever an earlier run left for whole series, against what drifts along it, a few times."""
-    counted, left = _aims(line, *taken)
+    counted, left = _aims(line, taken)
     slopes = compass.slopes[:, places([line.varied, *line.held])]
     slopes[:, 1 + line.held.index(MOUTH)] = mouths.slopes
     against = compass.moves_of(slopes)[1:]
@@ -86,11 +86,16 @@ def corrected(
     return way
 
 
-def _aims(line: Line, age: float, other: float) -> tuple[np.ndarray, np.ndarray]:
+def _aims(line: Line, taken: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
     """Return which held readings are turned against, and how much of their drift is to be left."""
-    taken = {**dict.fromkeys(AGES, age), **dict.fromkeys(OTHER_CUE[line.attribute], other), MOUTH: 1.0}
-    counted = np.array([float(name in taken) for name in line.held])
-    return counted, np.array([1 - taken.get(name, 1.0) for name in line.held])
+    all_taken = {**dict.fromkeys((*AGES, *OTHER_CUE[line.attribute]), 0.0), **taken, MOUTH: 1.0}
+    counted = np.array([float(name in all_taken) for name in line.held])
+    return counted, np.array([1 - all_taken.get(name, 1.0) for name in line.held])
+
+
+def taken_alike(line: Line, age: float, other: float) -> dict[str, float]:
+    """Return how much is taken off where every reading of age, and every one of the other cue, is to have the same."""
+    return {**dict.fromkeys(AGES, age), **dict.fromkeys(OTHER_CUE[line.attribute], other)}
 
 
 def _drift(
@@ -138,7 +143,7 @@ def main() -> None:
         help="of age and of the other cue, the same for every cue: for whole_looks",
     )
     asked = parser.parse_args()
-    taken = {cue: tuple(asked.taken) for cue in TAKEN} if asked.taken else TAKEN
+    taken = {line.varied: taken_alike(line, *asked.taken) for line in lines()} if asked.taken else TAKEN
     write(asked.out, asked.people, asked.seed, asked.turns, asked.workers, taken)
 
 

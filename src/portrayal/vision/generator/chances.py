@@ -15,7 +15,7 @@ from portrayal.vision.generator.readings import COLUMNS, GROUPS, places
 GENDERS = ("female", "male")
 Cell = tuple[str, str]  # perceived gender and group
 CELLS: tuple[Cell, ...] = tuple(product(GENDERS, GROUPS))
-AHEAD, BARE = 1.3, 0.6  # standard deviations from the mean face: who faces the camera, without glasses
+FACING, BARE = 1.3, 0.6  # standard deviations from the mean face: who faces the camera, without glasses
 MOST_EXPLAINED = 0.98  # of a reading: keeps what cannot be foreseen of it above nothing
 
 
@@ -66,12 +66,12 @@ def chance_of(cell: Cell, expected: np.ndarray, unforeseen: np.ndarray) -> np.nd
 def is_seen_well(readings: np.ndarray, middle: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Say who faces the camera and wears no glasses, beside the mean face."""
     yaw, glasses = ((readings - middle) / scale)[:, places(["yaw", "glasses"])].T
-    return (np.abs(yaw) < AHEAD) & (glasses < BARE)
+    return (np.abs(yaw) < FACING) & (glasses < BARE)
 
 
 def _seen_well(off: np.ndarray, unforeseen: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return the log of how likely each is to face the camera without glasses."""
-    ahead, bare = AHEAD * scale[COLUMNS.index("yaw")], BARE * scale[COLUMNS.index("glasses")]
+    ahead, bare = FACING * scale[COLUMNS.index("yaw")], BARE * scale[COLUMNS.index("glasses")]
     sides = (("yaw", 1, -ahead), ("yaw", -1, -ahead), ("glasses", -1, -bare))
     return sum(
         (_above(name, sign, least, off, unforeseen) for name, sign, least in sides), start=np.zeros(len(off))

@@ -20,9 +20,13 @@ from portrayal.errors import PortrayalError
 from portrayal.parts.find import require_parts
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST
+from portrayal.vision.generator.chances import CELLS
 from portrayal.vision.generator.device import CPU, best_device
 from portrayal.vision.generator.generator import PACKAGE, WHAT
 from portrayal.vision.generator.making import STATE, Asked, Making, read_note, write_note
+from portrayal.vision.generator.people import SURE
+from portrayal.vision.generator.pool import DRAWN, EACH, FEWEST, MOST, cell_of
+from portrayal.vision.generator.series import CALM
 from portrayal.vision.generator.steering import AMPLE, THRIFTY, Effort
 from portrayal.vision.generator.studio import SMALL, SmallStudio, ready_compass
 
@@ -48,8 +52,9 @@ def generate_faces(
 ) -> str:
     """Make series of people who do not exist: gender, race between three pairs of groups, and a placebo.
 
-    A run that was broken off goes on when it is started again, and ends with the same bytes. Everybody is an adult by two
-    readers at every step; who is not is dropped before anything is written, and counted.
+    People are even over perceived gender and group. A run that was broken off goes on when it is started again, and ends with the same
+    bytes. Everybody is an adult by two readers at every step; who is not, or whose series do not do what they are for, is dropped before
+    anything is written, and counted.
 
     Parameters
     ----------
@@ -66,8 +71,8 @@ def generate_faces(
     quiet
         Without a bar on standard error.
     engine, workers
-        Who makes people, one each at a time, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md. The people are
-        the same.
+        Who looks at styles and makes people, one each at a time, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see
+        docs/engine.md. The people are the same.
     kind
         'face only', where hair, clothes and place are the centre's, or 'whole', where they follow.
 
@@ -121,7 +126,7 @@ def make_folder(
     open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
     """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
-    _begin(folder, asked, _how(effort))
+    _begin(folder, asked, how_made(effort))
     making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
     start = time.monotonic()
     for _ in track(making, "making people who do not exist", quiet=quiet):
@@ -160,11 +165,21 @@ def _is_done(folder: Path, asked: Asked) -> bool:
     return True
 
 
-def _how(effort: Effort) -> dict[str, Any]:
-    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, and the directions."""
-    directions = hashlib.sha256((SMALL / "compass.npz").read_bytes()).hexdigest()[:12]
-    return {"effort": {name: list(many) if isinstance(many, tuple) else many for name, many in asdict(effort).items()},
-            "directions": directions}  # fmt: skip
+def how_made(effort: Effort) -> dict[str, Any]:
+    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, the directions, and who is taken."""
+    many = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(effort).items()
+    }
+    return {
+        "effort": many,
+        "directions": hashlib.sha256((SMALL / "compass.npz").read_bytes()).hexdigest()[:12],
+        "rules": {
+            "calm": CALM,
+            "drawn": DRAWN,
+            "looked at": [FEWEST, EACH, MOST],
+            "sure": round(float(SURE), 6),
+        },
+    }
 
 
 def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
@@ -177,9 +192,9 @@ def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
         write_note(folder / ASKED, asked.plain())
     elif not _same(before, asked):
         raise PortrayalError(f"{folder} was begun{_wish(before)}. Go on with the same, or name a new folder.")
-    if read_note(folder / HOW) != how and list((folder / STATE).glob("[0-9]*.json")):
+    if read_note(folder / HOW) != how and list((folder / STATE).glob("[0-9p]*.json")):  # people, or a pool
         raise PortrayalError(
-            f"people of {folder} were made by another version, or with a GPU where there is none now or the other way round: "
+            f"people of {folder} were found or made by another version, or with a GPU where there is none now or the other way round: "
             "they would not be like the rest. Go on there, or name a new folder."
         )
     write_note(folder / HOW, how)
@@ -202,7 +217,7 @@ def _manifest(making: Making) -> dict[str, Any]:
         **COMMON,
         "kind": making.asked.kind,
         "asked": making.asked.plain(),
-        "how": _how(making.effort),
+        "how": how_made(making.effort),
         "left out": making.counts,
         "people": who,
         "pictures": [picture for one in making.kept for picture in one["pictures"]],
@@ -212,8 +227,8 @@ def _manifest(making: Making) -> dict[str, Any]:
 def _said(making: Making, folder: Path, device: str, seconds: float) -> str:
     pictures = sum(len(one["pictures"]) for one in making.kept)
     counts = [f"{count} {name}" for name, count in making.counts.items()]
-    cells = Counter(f"{one['gender']} {one['race']}" for one in making.kept)
-    who = ", ".join(f"{count} {cell}" for cell, count in sorted(cells.items()))
+    cells = Counter(map(cell_of, making.kept))
+    who = ", ".join(f"{cells[cell]} {' '.join(cell)}" for cell in CELLS)  # nobody of a group is told too
     lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", f"as read: {who}", *counts]
     if making.drawn:
         lines.append(

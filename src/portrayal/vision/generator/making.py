@@ -105,7 +105,7 @@ class Making:
         for turn in range(MOST_POOLS):
             pool = self._pool(turn)
             while (place := self._next(pool, self.kept, turn)) is not None:
-                self._make_ahead(pool, turn)
+                self._make_ahead(pool, place, turn)
                 yield from self._person(pool.pop(place))
             if len(self.kept) == self.asked.people:
                 return
@@ -171,9 +171,8 @@ class Making:
     def _is_made(self, person: dict[str, Any]) -> bool:
         return person["name"] in self._ahead or self._note(person).is_file()
 
-    def _make_ahead(self, pool: list[dict[str, Any]], turn: int) -> None:
+    def _make_ahead(self, pool: list[dict[str, Any]], place: int | None, turn: int) -> None:
         """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
-        place = self._next(pool, self.kept, turn)
         if self.open_studio is None or not chosen().named or place is None or self._is_made(pool[place]):
             return
         kept, left = list(self.kept), list(pool)

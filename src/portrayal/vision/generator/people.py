@@ -1,4 +1,4 @@
-"""Choosing people: adults by both readers of age, facing the camera, even over perceived gender, group and age band."""
+"""Choosing people: adults by every reading of age, up to so many of each perceived gender, group and age band."""
 
 from __future__ import annotations
 

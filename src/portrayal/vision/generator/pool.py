@@ -74,9 +74,11 @@ def look_at_pool(
 
 
 def room(kept: Sequence[dict[str, Any]], people: int) -> list[Cell]:
-    """Return the genders and groups of which more may be kept, if every one is to have as many."""
-    each, full = -(-people // len(CELLS)), Counter(cell_of(one) for one in kept)
-    return [cell for cell in CELLS if full[cell] < each]
+    """Return the genders and groups of which more may be kept, if every one is to have as many, or one more where that does not go."""
+    each, over = divmod(people, len(CELLS))
+    full = Counter(map(cell_of, kept))
+    most = each + (sum(count > each for count in full.values()) < over)
+    return [cell for cell in CELLS if full[cell] < most]
 
 
 def cell_of(person: dict[str, Any]) -> Cell:
@@ -100,7 +102,8 @@ def next_of(
 
 
 def _banded(person: dict[str, Any]) -> tuple[Cell, int]:
-    return cell_of(person), sum(int(person["age"]) >= low for low, _ in BANDS)
+    """Return somebody's cell and age band, by the years that the manifest tells."""
+    return cell_of(person), sum(int(person["age"]) >= low for low, _ in BANDS[1:])
 
 
 def _described(read: np.ndarray, years: float) -> dict[str, str]:

@@ -23,7 +23,7 @@ from portrayal.vision.generator.steering import (
 )
 from portrayal.vision.generator.studio import SmallStudio
 
-CALM = 0.75  # standard deviations: a placebo that changes a cue or age by more is none, and some such are no longer a face
+CALM = 1.0  # standard deviations: a placebo that changes a cue or age by more is none, and some such are no longer a face
 READERS = {BOTH: ("gender", "wild gender")}  # of a cue that is steered by several
 
 
