@@ -27,11 +27,10 @@ from portrayal.vision.generator.steering import THRIFTY, Effort
 from portrayal.vision.generator.studio import SmallStudio
 
 STATE = "state"
-MOST_POOLS, EVEN_POOLS = (
-    40,
-    30,
-)  # after so many whoever is found is taken: no group is to keep a run from its end
-AHEAD = 2  # people a worker makes before it is known who of them is dropped
+MOST_POOLS = 40
+EVEN_POOLS = 30  # after these whoever is found is taken: no group is to keep a run from its end
+# People made for each worker before it is known who of them is dropped: workers start anew every time, and some take twice as long.
+AHEAD = 2
 TOLD = (
     "gender, both",
     "years",
