@@ -47,10 +47,8 @@ from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
 TRUNCATION, YOUNGEST = 0.85, 25
-TURN, GLASSES = (
-    1.3,
-    0.3,
-)  # standard deviations from the middle of a pool: who faces the camera, without glasses
+# Standard deviations from the middle of a pool: who faces the camera, without glasses.
+TURN, GLASSES = 1.3, 0.3
 DRAWN = 48  # styles drawn for each that is looked at: most are read as White, and groups are to be even
 VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0, 0.0, 1.0, 2.0]}
 

@@ -170,12 +170,13 @@ class Making:
     def _is_made(self, person: dict[str, Any]) -> bool:
         return person["name"] in self._ahead or self._note(person).is_file()
 
-    def _make_ahead(self, pool: list[dict[str, Any]], place: int | None, turn: int) -> None:
+    def _make_ahead(self, pool: list[dict[str, Any]], first: int, turn: int) -> None:
         """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
-        if self.open_studio is None or not chosen().named or place is None or self._is_made(pool[place]):
+        if self.open_studio is None or not chosen().named or self._is_made(pool[first]):
             return
         kept, left = list(self.kept), list(pool)
         coming: list[dict[str, Any]] = []
+        place: int | None = first
         while place is not None and len(coming) < AHEAD * chosen().size():
             kept.append(left.pop(place))
             coming += [] if self._is_made(kept[-1]) else [kept[-1]]
