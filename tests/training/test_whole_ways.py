@@ -169,3 +169,19 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     for number, line in enumerate(lines()):
         assert (made.way(line.varied, line.held, WHOLE) == number + 2.75).all()
         assert (made.way(line.varied, line.held) == ships.way(line.varied, line.held)).all()
+
+
+def test_shares_of_a_file_are_read_and_what_is_no_cue_no_reading_or_no_number_is_named(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "shares.json"
+    file.write_text('{"White to Black": {"years": 1, "wild gender": -0.5}}')
+    assert whole_ways.read_shares(file) == {"White to Black": {"years": 1.0, "wild gender": -0.5}}
+    for wrong, named in (
+        ('{"White to Red": {}}', "'White to Red'"),
+        ('{"White to Black": {"shoes": 1}}', "'shoes'"),
+        ('{"White to Black": {"years": "all"}}', "'all'"),
+    ):
+        file.write_text(wrong)
+        with pytest.raises(SystemExit, match=named):
+            whole_ways.read_shares(file)

@@ -468,7 +468,10 @@ def test_without_the_generator_it_says_what_to_install(
     assert ended.value.code == 2 and "random-face" in err and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("how", [None, {"effort": {}, "directions": "of another version"}])
+NEAR = {**how_made(QUICK, "face only"), "share of reach": {"gender": 0.5, "race": 0.5}}
+
+
+@pytest.mark.parametrize("how", [None, {"effort": {}, "directions": "of another version"}, NEAR])
 def test_people_made_by_another_version_are_not_gone_on_with(tmp_path: Path, made: Path, how: Any) -> None:
     asked, folder = Asked(2, ("gender", "race"), 256, 5), tmp_path / "faces"
     once = DrawnStudio()
@@ -592,7 +595,7 @@ def test_one_person_by_the_real_networks(tmp_path: Path) -> None:
     pool = {"looked at": FEWEST, "read as young": 3, "people": [person]}
     write_note(folder / STATE / "pool-0.json", pool)
     few = Effort(rounds=0, shares=(-1.0, 1.0), tries=1, quiet_rounds=0, scales=(1.0,))
-    write_note(folder / HOW, how_made(few))
+    write_note(folder / HOW, how_made(few, asked.kind))
     studio = SmallStudio(synthesise)
     make_folder(studio, asked, folder, "CPU", quiet=True, effort=few)
     assert studio.renders < 30

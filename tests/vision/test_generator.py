@@ -25,7 +25,7 @@ from portrayal.vision.generator.generator import (
 )
 from portrayal.vision.generator.network import read_network
 from portrayal.vision.generator.onnx_network import to_onnx
-from portrayal.vision.generator.placebo import placebo
+from portrayal.vision.generator.placebo import _unrest, placebo
 from portrayal.vision.generator.readings import COLUMNS, PLACEBO_HELD, READ, places, with_pairs
 from portrayal.vision.generator.steering import (
     THRIFTY,
@@ -252,22 +252,71 @@ class Haired(Phantom):
         return pictures[:, : len(COLUMNS)]
 
 
+def haired(studio: Haired, random: np.random.Generator) -> tuple[Compass, Centre]:
+    """Return a compass of styles that spread most by hair, and the centres of six of them."""
+    styles = random.normal(size=(4000, 512)) * np.where(np.arange(512) < 30, 10.0, 1.0)
+    compass = find_compass(styles, studio.read(studio.render(styles)), styles.mean(axis=0))
+    pictures = studio.render(styles[:6])
+    return compass, Centre(styles[:6], pictures, pictures, studio.read(pictures))
+
+
 def test_a_whole_placebo_is_as_large_as_a_cue_that_changes_hair() -> None:
     """Hair is where styles spread most. Along ways drawn as styles spread, placebos ended at half of what they were to be."""
     studio, random = Haired(), np.random.default_rng(8)
-    styles = random.normal(size=(4000, 512)) * np.where(np.arange(512) < 30, 10.0, 1.0)
-    compass = find_compass(styles, studio.read(studio.render(styles)), styles.mean(axis=0))
-    found = styles[:6]
-    pictures = studio.render(found)
-    centre = Centre(found, pictures, pictures, studio.read(pictures))
-    size = np.full(
-        6, 10 * 3.5 / np.sqrt(pictures.shape[1])
-    )  # 3.5 standard deviations of hair, as long as some cues go
+    compass, centre = haired(studio, random)
+    # 3.5 standard deviations of hair, as long as some cues go
+    size = np.full(6, 10 * 3.5 / np.sqrt(centre.pictures.shape[1]))
     (made,) = placebo(studio, compass, centre, [size], "whole", random, THRIFTY)
     ended = studio.render(made)
-    assert np.abs(studio.distance(ended, pictures) / size - 1).max() < 0.1
+    assert np.abs(studio.distance(ended, centre.pictures) / size - 1).max() < 0.1
     held = places(PLACEBO_HELD)
     assert np.abs((studio.read(ended) - centre.readings)[:, held] / compass.scale[held]).max() < 0.2
+
+
+def test_of_the_ways_tried_one_that_moves_a_cue_loses_first_in_whole_series() -> None:
+    # the first moves gender by 0.3 standard deviations, the second yaw by 0.5
+    off = np.zeros((2, len(PLACEBO_HELD)))
+    off[0, PLACEBO_HELD.index("gender")], off[1, PLACEBO_HELD.index("yaw")] = 0.3, 0.5
+    large = np.array([1.0, 1.0])
+    assert _unrest(off, large, "whole") == pytest.approx([0.9**2, 0.5**2])
+    assert _unrest(off, large, "face only") == pytest.approx([0.3**2, 0.5**2])
+    # of two that change nothing, the one nearer to the size wins
+    assert _unrest(np.zeros_like(off), np.array([1.1, 2.0]), "whole") == pytest.approx(
+        np.log([1.1, 2.0]) ** 2
+    )
+
+
+class Backlit(Haired):
+    """Much hair lets more of the light behind it through, whichever way it grew: no compass foresees that."""
+
+    def read(self, pictures: np.ndarray) -> np.ndarray:
+        readings = super().read(pictures).copy()
+        hair = pictures[:, len(COLUMNS) :]
+        readings[:, COLUMNS.index("background")] += 0.003 * (hair**2).sum(axis=1)
+        return readings
+
+
+def test_the_background_of_a_whole_placebo_is_held_as_that_of_its_cue_is() -> None:
+    """Corrected with everything else, what a placebo does to the background was left: 2.5 levels beside gender, of 2."""
+    studio, random = Backlit(), np.random.default_rng(8)
+    compass, centre = haired(studio, random)
+    size = np.full(6, 10 * 3.5 / np.sqrt(centre.pictures.shape[1]))
+    (made,) = placebo(studio, compass, centre, [size], "whole", random, THRIFTY)
+    at = COLUMNS.index("background")
+    left = (studio.read(studio.render(made)) - centre.readings)[:, at] / compass.scale[at]
+    assert np.abs(left).max() < 0.2  # 0.5 before
+
+
+def test_a_whole_placebo_leaves_who_somebody_is_alone_as_its_cue_does() -> None:
+    """Half of the hair is how people are recognised here: a placebo leaves that half alone."""
+    studio, random = Haired(), np.random.default_rng(8)
+    compass, centre = haired(studio, random)
+    recognised = np.eye(512)[:, :15]
+    size = np.full(6, 10 * 2 / np.sqrt(centre.pictures.shape[1]))
+    (made,) = placebo(studio, compass.keeping(recognised), centre, [size], "whole", random, THRIFTY)
+    moved = np.abs(made - centre.styles)
+    assert moved[:, :15].max() < 0.1 * moved[:, 15:30].max()
+    assert np.abs(studio.distance(studio.render(made), centre.pictures) / size - 1).max() < 0.1
 
 
 def test_slopes_learnt_from_a_move_explain_it_by_hand() -> None:

@@ -1,11 +1,12 @@
 """The ways of whole series, corrected by what is seen to drift along them: `python -m training.generated.whole_ways OUT.npz`.
 
 The ways that ship are corrected by what the face alone shows (`calibrate.py`). In a whole picture hair and place follow too, and with
-them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that
-as far as TAKEN says; a run that was stopped goes on. Age and the other cue are read by the small reader that ships, the mouth's width is
-measured by landmarks.
+them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that,
+or with it, as far as TAKEN says; a run that was stopped goes on. Age and the other cue are read by the small reader that ships, the
+mouth's width is measured by landmarks.
 The small reader sees some drifts that judges do not see, and misses others: how much is taken off (TAKEN) was chosen by what judges saw
-along ways with and without it (`whole_looks.py`), on people of other seeds. None of these people is judged.
+along ways with all of it taken off, with none, and with one reading shifted (`whole_looks.py`), on people of other seeds. None of these
+people is judged.
 """
 
 from __future__ import annotations
@@ -45,12 +46,13 @@ from training.generated.others import people
 TURNS = 3
 MOUTH = "mouth width"
 OTHER_CUE = {"gender": GROUPS, "race": ("gender", "wild gender")}
-# How much of the drift of each reading is taken off: 0, or no mention, leaves it, 1 takes all of it off, more turns it round.
+# How much of the drift of each reading is taken off: 0, or no mention of age or the other cue, keeps it as it is, 1 takes all of it off,
+# more turns it round, less than 0 adds to it.
 TAKEN = {
-    BOTH: dict.fromkeys(AGES, 0.1),
-    "White to Black": dict.fromkeys(AGES, 1.0),
-    "White to East Asian": {**dict.fromkeys(AGES, 2.0), **dict.fromkeys(OTHER_CUE["race"], 0.75)},
-    "Black to East Asian": dict.fromkeys(AGES, 1.0),
+    BOTH: {"East Asian": -0.6},
+    "White to Black": dict.fromkeys(AGES, 0.9),
+    "White to East Asian": {**dict.fromkeys(AGES, 1.6), "wild gender": -0.5},
+    "Black to East Asian": {**dict.fromkeys(AGES, 0.65), "gender": 0.8, "wild gender": -1.2},
 }
 EFFORT = Effort(rounds=8, shares=FEWER)
 Taken = dict[str, dict[str, float]]
@@ -142,9 +144,31 @@ def main() -> None:
         nargs=2,
         help="of age and of the other cue, the same for every cue: for whole_looks",
     )
+    parser.add_argument(
+        "--shares",
+        type=Path,
+        help="a JSON file in the form of TAKEN, {cue: {reading: share}}; cues it does not name stay as they are there",
+    )
     asked = parser.parse_args()
     taken = {line.varied: taken_alike(line, *asked.taken) for line in lines()} if asked.taken else TAKEN
+    if asked.shares:
+        taken = {**taken, **read_shares(asked.shares)}
     write(asked.out, asked.people, asked.seed, asked.turns, asked.workers, taken)
+
+
+def read_shares(path: Path) -> Taken:
+    """Read how much is taken off from a JSON file; what is no cue, no reading it holds or no number is named."""
+    given = json.loads(path.read_text(encoding="utf-8"))
+    held = {line.varied: line.held for line in lines()}
+    for cue, shares in given.items():
+        if cue not in held:
+            raise SystemExit(f"{path}: expected cues among {', '.join(held)}; got {cue!r}.")
+        for name, share in shares.items():
+            if name not in held[cue] or not isinstance(share, int | float):
+                raise SystemExit(
+                    f"{path}: {cue} holds {', '.join(held[cue])}, each with a number; got {name!r}: {share!r}."
+                )
+    return {cue: {name: float(share) for name, share in shares.items()} for cue, shares in given.items()}
 
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:

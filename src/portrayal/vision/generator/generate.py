@@ -27,7 +27,7 @@ from portrayal.vision.generator.making import STATE, Asked, Making, read_note, w
 from portrayal.vision.generator.people import SURE
 from portrayal.vision.generator.pool import DRAWN, EACH, FEWEST, MOST, cell_of
 from portrayal.vision.generator.series import CALM
-from portrayal.vision.generator.steering import AMPLE, THRIFTY, Effort
+from portrayal.vision.generator.steering import AMPLE, SHARE, THRIFTY, Effort
 from portrayal.vision.generator.studio import SMALL, SmallStudio, ready_compass
 
 SIZES = (256, 512, 1024)
@@ -126,7 +126,7 @@ def make_folder(
     open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
     """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
-    _begin(folder, asked, how_made(effort))
+    _begin(folder, asked, how_made(effort, asked.kind))
     making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
     start = time.monotonic()
     for _ in track(making, "making people who do not exist", quiet=quiet):
@@ -165,14 +165,15 @@ def _is_done(folder: Path, asked: Asked) -> bool:
     return True
 
 
-def how_made(effort: Effort) -> dict[str, Any]:
-    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, the directions, and who is taken."""
+def how_made(effort: Effort, kind: str) -> dict[str, Any]:
+    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, which way, how far, and who is taken."""
     many = {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(effort).items()
     }
     return {
         "effort": many,
         "directions": hashlib.sha256((SMALL / "compass.npz").read_bytes()).hexdigest()[:12],
+        "share of reach": SHARE[kind],
         "rules": {
             "calm": CALM,
             "drawn": DRAWN,
@@ -217,7 +218,7 @@ def _manifest(making: Making) -> dict[str, Any]:
         **COMMON,
         "kind": making.asked.kind,
         "asked": making.asked.plain(),
-        "how": how_made(making.effort),
+        "how": how_made(making.effort, making.asked.kind),
         "left out": making.counts,
         "people": who,
         "pictures": [picture for one in making.kept for picture in one["pictures"]],
