@@ -181,7 +181,14 @@ def test_shares_of_a_file_are_read_and_what_is_no_cue_no_reading_or_no_number_is
         ('{"White to Red": {}}', "'White to Red'"),
         ('{"White to Black": {"shoes": 1}}', "'shoes'"),
         ('{"White to Black": {"years": "all"}}', "'all'"),
+        ('{"White to Black": {"years": NaN}}', "nan"),
+        ('{"White to Black": {"years": true}}', "True"),
+        ('{"White to Black": 1}', "expected {cue"),
+        ("[1]", "expected {cue"),
+        ("{", "cannot be read as JSON"),
     ):
         file.write_text(wrong)
         with pytest.raises(SystemExit, match=named):
             whole_ways.read_shares(file)
+    with pytest.raises(SystemExit, match="No such file"):
+        whole_ways.read_shares(tmp_path / "nowhere.json")

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -158,17 +159,25 @@ def main() -> None:
 
 def read_shares(path: Path) -> Taken:
     """Read how much is taken off from a JSON file; what is no cue, no reading it holds or no number is named."""
-    given = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(given, dict) or not all(isinstance(shares, dict) for shares in given.values()):
+        raise SystemExit(f"{path}: expected {{cue: {{reading: share}}}}, as in TAKEN; got {str(given)[:80]}.")
+    return {cue: _shares_of(path, cue, shares) for cue, shares in given.items()}
+
+
+def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]:
     held = {line.varied: line.held for line in lines()}
-    for cue, shares in given.items():
-        if cue not in held:
-            raise SystemExit(f"{path}: expected cues among {', '.join(held)}; got {cue!r}.")
-        for name, share in shares.items():
-            if name not in held[cue] or not isinstance(share, int | float):
-                raise SystemExit(
-                    f"{path}: {cue} holds {', '.join(held[cue])}, each with a number; got {name!r}: {share!r}."
-                )
-    return {cue: {name: float(share) for name, share in shares.items()} for cue, shares in given.items()}
+    if cue not in held:
+        raise SystemExit(f"{path}: expected cues among {'; '.join(held)}. Got {cue!r}.")
+    for name, share in shares.items():
+        if name not in held[cue] or type(share) not in (int, float) or not np.isfinite(share):
+            raise SystemExit(
+                f"{path}: {cue} holds {', '.join(held[cue])}, each with a number. Got {name!r}: {share!r}."
+            )
+    return {name: float(share) for name, share in shares.items()}
 
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
