@@ -141,6 +141,29 @@ def test_in_whole_series_each_background_stays_and_in_faces_it_is_left_to_the_pi
         assert one[:, COLUMNS.index(BOTH)] == pytest.approx(share * reach(line, kind), abs=0.02)
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_what_was_kept_goes_on_only_where_ends_lie_as_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same: bool
+) -> None:
+    asked: list[str] = []
+
+    def corrected(*given: Any) -> np.ndarray:
+        asked.append(given[4].varied)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return np.zeros(512)
+
+    monkeypatch.setattr(whole_ways, "people", lambda *_: [{"style": [0.5] * 512}])
+    monkeypatch.setattr(whole_ways, "find_mouths", lambda *_: Mouths(1.0, np.zeros(512)))
+    monkeypatch.setattr(whole_ways, "corrected", corrected)
+    with pytest.raises(KeyboardInterrupt):
+        whole_ways.write(tmp_path / "compass.npz", 1, 0, 1, 1, {line.varied: {} for line in lines()})
+    if not same:
+        monkeypatch.setitem(whole_ways.SHARE, WHOLE, {"gender": 0.5, "race": 0.5})
+    whole_ways.write(tmp_path / "compass.npz", 1, 0, 1, 1, {line.varied: {} for line in lines()})
+    assert asked[2:] == [line.varied for line in lines()][1 if same else 0 :]
+
+
 def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

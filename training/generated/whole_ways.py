@@ -33,6 +33,7 @@ from portrayal.vision.generator.readings import AGES, BOTH, GROUPS, places
 from portrayal.vision.generator.steering import (
     FEWER,
     REACH,
+    SHARE,
     Centre,
     Effort,
     Line,
@@ -182,8 +183,10 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
     """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
-    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken], sort_keys=True)
-    mark = hashlib.sha256(asked.encode()).hexdigest()[:8]  # what was kept for other wishes is not taken
+    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, SHARE[WHOLE]], sort_keys=True)
+    mark = hashlib.sha256(asked.encode()).hexdigest()[
+        :8
+    ]  # what was kept for other wishes, or nearer ends, is not taken
     kept = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
     missing = [number for number, path in enumerate(kept) if not path.exists()]
     if missing:
