@@ -263,6 +263,13 @@ def test_the_report_says_how_race_is_changed_in_photographs():
     assert "tint" not in told and "seen in training" not in told
 
 
+def test_the_report_does_not_say_of_whole_series_that_only_the_face_changes():
+    told = get_audit("counterfactuals").validity
+    faces = [one for one in told if "clothes" in one]
+    assert len(faces) == 1 and faces[0].startswith("In face only series")
+    assert "In whole series they may follow the cue" in faces[0]
+
+
 def test_a_missed_check_is_told_apart_from_its_bound():
     from portrayal.audits.counterfactuals.checks import _told
 

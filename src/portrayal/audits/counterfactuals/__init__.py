@@ -42,8 +42,9 @@ AUDIT = Audit(
     validity=(
         "A slope is a system's response to what networks learnt to be a gender or race cue in photographs of "
         "strangers; it is not a person's gender or race, and the two ends are not two kinds of people.",
-        "Only the face changes. Hair, body, clothes and place keep what they say about gender, so slopes understate what a whole "
-        "picture would do.",
+        "In face only series, as those that ship are, hair, body, clothes and place keep what they say "
+        "about gender, so slopes understate what a whole picture would do. In whole series they may follow the cue, and a slope "
+        "may be a response to them.",
         "In the faces that ship race is what readers taught on FairFace's labels take for it: skin, eyes, nose and mouth together. "
         "In photographs of one's own race is changed by the difference of two groups' mean faces, in shape and in colour: there a "
         "slope over race is a response to that, and far from 0 a face may be a caricature.",
