@@ -184,9 +184,8 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
     """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
     compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, SHARE[WHOLE]], sort_keys=True)
-    mark = hashlib.sha256(asked.encode()).hexdigest()[
-        :8
-    ]  # what was kept for other wishes, or nearer ends, is not taken
+    # What was kept for other wishes, or for nearer ends, is not taken.
+    mark = hashlib.sha256(asked.encode()).hexdigest()[:8]
     kept = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
     missing = [number for number, path in enumerate(kept) if not path.exists()]
     if missing:
