@@ -49,6 +49,19 @@ def test_neutral_prompts_about_adults_pass(prompt):
     check_prompt(prompt)
 
 
+@pytest.mark.parametrize("prompt", [".", "-", "()", "'s", "“", " … ", "45", "“45”"])
+def test_a_prompt_without_a_word_is_refused(prompt):
+    """Whom it asks for is left to the generator."""
+    with pytest.raises(PromptRefused, match="holds no word"):
+        check_prompt(prompt)
+
+
+def test_typographic_quotes_and_dashes_are_read_as_plain_ones():
+    check_prompt("“a photo of a woman working as a nurse” — portrait…")
+    with pytest.raises(PromptRefused):
+        check_prompt("“a teenager”")
+
+
 @pytest.mark.parametrize("prompt", refused())
 def test_refused(prompt):
     with pytest.raises(PromptRefused, match="was refused"):
@@ -189,7 +202,9 @@ def test_whatever_passes_holds_known_words_and_grown_ages_only(text):
         check_prompt(text)
     except PromptRefused:
         return
-    words = [word for word in re.split(r"[\s,.;:()\"'-]+", text.lower()) if word]
+    # Typographic marks part words too: '“a' is the word 'a' (test_typographic_quotes_...).
+    words = [word for word in re.split(r"[\s,.;:()\"'’‘“”–—…-]+", text.lower()) if word]
+    assert words
     for word in words:
         grown = word.isdigit() and 25 <= int(word) <= 120
         assert grown or word in ALLOWED or word in NUMBER_WORDS or word == "s"

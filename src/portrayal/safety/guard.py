@@ -78,6 +78,8 @@ def _words(text: str) -> list[str]:
     for word in words:
         if not re.fullmatch(r"[a-z]+|[1-9][0-9]*", word):
             raise PromptRefused(f"{word!r} is neither a plain word nor a whole number")
+    if not any(word.isalpha() for word in words):
+        raise PromptRefused("it holds no word, and so may show anybody")
     if re.search(r"\d[.,]\d", plain):
         raise PromptRefused("it holds a number with a decimal point")
     if re.search(r"(?:^|[\s(,:])-+\w", plain):
