@@ -11,11 +11,22 @@ import pytest
 from training.generated import mouths as measured
 from training.generated import whole_ways
 from training.generated.mouths import Mouths
+from training.generated.whole_ways import ADDED, FOUND, added
 
 from portrayal.vision.faces.manifest import KINDS, WHOLE
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
 from portrayal.vision.generator.readings import AGES, BOTH, COLUMNS, places
-from portrayal.vision.generator.steering import Centre, Line, between, find_centre, lines, reach
+from portrayal.vision.generator.steering import (
+    REACH,
+    Centre,
+    Line,
+    Span,
+    between,
+    find_centre,
+    lines,
+    reach,
+    span_of,
+)
 from portrayal.vision.generator.studio import ready_compass
 
 
@@ -59,8 +70,9 @@ def drifting(compass: Compass, line: Line) -> Compass:
 
 
 def drift(studio: Straight, compass: Compass, people: np.ndarray, line: Line) -> dict[str, float]:
-    centre = find_centre(studio, compass, people, line)  # type: ignore[arg-type]
-    low, high = (studio.render(one) for one in between(studio, compass, centre, line, (-2.0, 2.0), WHOLE))  # type: ignore[arg-type]
+    centre = find_centre(studio, compass, people, line, FOUND[line.attribute])  # type: ignore[arg-type]
+    ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, span=FOUND[line.attribute])  # type: ignore[arg-type]
+    low, high = (studio.render(one) for one in ends)
     moved = (high - low)[:, [*places(list(line.held)), -1]].mean(axis=0)
     return dict(zip((*line.held, "corners"), moved.tolist(), strict=True))
 
@@ -92,6 +104,23 @@ def test_of_what_drifts_as_much_is_taken_off_as_is_asked_and_pose_is_left_alone(
         turned.way(line.varied, line.held) == compass.way(line.varied, line.held)
     ).all()  # faces go as before
     assert capsys.readouterr().out.count("judge's years") == 14
+
+
+@pytest.mark.parametrize("line", lines(), ids=lambda line: line.varied)
+def test_what_is_added_to_a_reading_is_added_for_every_unit_of_the_cue_and_to_nothing_else(
+    found: tuple[Straight, Compass, np.ndarray], line: Line
+) -> None:
+    studio, compass, people = found
+    held, sizes = ("years", "wild age"), {"years": 0.1, "wild age": -0.2}
+    before = drift(studio, compass, people, line)
+    way = compass.way(line.varied, line.held) + added(compass, line, sizes)
+    after = drift(studio, replace(compass, ways={way_name(line.varied, WHOLE): way}), people, line)
+    units = 2 * FOUND[line.attribute].share * REACH[line.varied]
+    for name in line.held:
+        if name != "background":  # held face by face
+            wanted = units * sizes[name] if name in held else 0.0
+            assert after[name] - before[name] == pytest.approx(wanted, abs=0.03)
+    assert (added(compass, line, {}) == 0).all()
 
 
 def test_what_widens_mouths_is_found_where_they_could_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +158,7 @@ def test_in_whole_series_each_background_stays_and_in_faces_it_is_left_to_the_pi
             return pictures
 
     studio, (_, compass, people), line = Places(), found, lines()[0]
-    centre = find_centre(studio, compass, people, line)  # type: ignore[arg-type]
+    centre = find_centre(studio, compass, people, line, span_of(line, kind))  # type: ignore[arg-type]
     ends = between(studio, compass, centre, line, (-2.0, -1.0, 1.0, 2.0), kind)  # type: ignore[arg-type]
     read = [studio.read(studio.render(one)) for one in ends]
     moved = np.array([one[:, light] for one in read]) - centre.readings[:, light]
@@ -138,7 +167,9 @@ def test_in_whole_series_each_background_stays_and_in_faces_it_is_left_to_the_pi
     else:
         assert np.abs(moved[[0, -1]]).min() > 0.4 and {*np.sign(moved[-1])} == {-1.0, 1.0}
     for one, share in zip(read, (-1, -0.5, 0.5, 1), strict=True):  # steps are even in what is perceived
-        assert one[:, COLUMNS.index(BOTH)] == pytest.approx(share * reach(line, kind), abs=0.02)
+        assert one[:, COLUMNS.index(BOTH)] == pytest.approx(
+            share * reach(line, kind) + span_of(line, kind).neutral, abs=0.02
+        )
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -159,7 +190,7 @@ def test_what_was_kept_goes_on_only_where_ends_lie_as_far(
     with pytest.raises(KeyboardInterrupt):
         whole_ways.write(tmp_path / "compass.npz", 1, 0, 1, 1, {line.varied: {} for line in lines()})
     if not same:
-        monkeypatch.setitem(whole_ways.SHARE, WHOLE, {"gender": 0.5, "race": 0.5})
+        monkeypatch.setitem(whole_ways.FOUND, "gender", Span(0.5))
     whole_ways.write(tmp_path / "compass.npz", 1, 0, 1, 1, {line.varied: {} for line in lines()})
     assert asked[2:] == [line.varied for line in lines()][1 if same else 0 :]
 
@@ -190,7 +221,8 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     made, ships = read_compass(out), ready_compass()
     assert list(tmp_path.iterdir()) == [out]
     for number, line in enumerate(lines()):
-        assert (made.way(line.varied, line.held, WHOLE) == number + 2.75).all()
+        more = added(ships, line, ADDED.get(line.varied, {}))
+        assert made.way(line.varied, line.held, WHOLE) == pytest.approx(number + 2.75 + more, abs=1e-6)
         assert (made.way(line.varied, line.held) == ships.way(line.varied, line.held)).all()
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import asdict
 from math import log
 from pathlib import Path
 from statistics import NormalDist
@@ -32,7 +33,8 @@ from portrayal.vision.generator.making import LOUD, STATE, STUCK, TURNED, YOUNG,
 from portrayal.vision.generator.people import choose, grown
 from portrayal.vision.generator.pool import EACH, FEWEST, look_at, next_of, room
 from portrayal.vision.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
-from portrayal.vision.generator.steering import AMPLE, THRIFTY, Centre, Effort, lines, reach
+from portrayal.vision.generator.series import Made, _reached
+from portrayal.vision.generator.steering import AMPLE, THRIFTY, Centre, Effort, Span, lines, reach, span_of
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
 from vision.drawn_studio import DrawnStudio, drawn_squares
 
@@ -247,6 +249,16 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
     make_folder(Stuck(), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK)
     told = json.loads((folder / MANIFEST).read_text())
     assert told["left out"][STUCK] == 1 and len(told["people"]) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_far_a_cue_went_is_counted_from_the_neutral_point(kind: str) -> None:
+    """Counted from 0, somebody who went all the way either side of another neutral point would be taken for stuck, or the reverse."""
+    line, read = lines()[0], np.zeros((7, len(COLUMNS)))
+    read[:, places([BOTH])[0]] = span_of(line, kind).neutral + reach(line, kind) * np.linspace(-1, 0.7, 7)
+    still = np.zeros((7, 1))
+    made = Made("gender", (), [0.0] * 7, still, still, read, still[:, 0])
+    assert _reached(made, line, kind) == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize(("attribute", "reading"), [("gender", "wild gender"), ("race", "White to Black")])
@@ -468,7 +480,7 @@ def test_without_the_generator_it_says_what_to_install(
     assert ended.value.code == 2 and "random-face" in err and list(tmp_path.iterdir()) == []
 
 
-NEAR = {**how_made(QUICK, "face only"), "share of reach": {"gender": 0.5, "race": 0.5}}
+NEAR = {**how_made(QUICK, "face only"), "spans": {cue: asdict(Span(0.5)) for cue in ("gender", "race")}}
 
 
 @pytest.mark.parametrize("how", [None, {"effort": {}, "directions": "of another version"}, NEAR])

@@ -16,7 +16,16 @@ import numpy as np
 from portrayal.vision.faces.manifest import FACE_ONLY
 from portrayal.vision.generator.directions import Compass, regressed
 from portrayal.vision.generator.readings import AGES, places
-from portrayal.vision.generator.steering import REACH, Centre, Line, between, find_centre, lines, shown
+from portrayal.vision.generator.steering import (
+    REACH,
+    Centre,
+    Line,
+    between,
+    find_centre,
+    lines,
+    shown,
+    span_of,
+)
 
 TURNS = 4
 UNREAD = (
@@ -72,7 +81,7 @@ def _corrected(
     against = compass.moves_of(slopes)[1:]
     counted = np.array([name in CORRECTED[line.varied] for name in (*held, CORNERS)])
     way = compass.way(line.varied, line.held)
-    centre = find_centre(studio, compass, styles, line)
+    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY))
     for turn in range(TURNS + 1):
         compass = replace(compass, ways={**compass.ways, line.varied: way})
         drift, span = _drift(studio, compass, centre, line, held)

@@ -30,6 +30,7 @@ from portrayal.vision.generator.steering import (
     find_centre,
     lines,
     shown,
+    span_of,
 )
 from training.generated.calibrate import calibrated
 from training.generated.likely import likely
@@ -213,9 +214,9 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
     """Make and write the series of both kinds: pictures as WebP in tars, styles and readings beside them."""
     tables: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = ({}, {})
     for line in lines():
-        centre = find_centre(job.studio, compass, people, line)
         title, values = series_title(line.attribute, line.poles), VALUES[line.attribute]
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
+            centre = find_centre(job.studio, compass, people, line, span_of(line, kind))
             found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)

@@ -23,7 +23,7 @@ from portrayal.vision.generator.directions import Compass
 from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of
 from portrayal.vision.generator.series import series_title
-from portrayal.vision.generator.steering import Line, find_centre, lines
+from portrayal.vision.generator.steering import Line, find_centre, lines, span_of
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.to_folder import COMMON
 
@@ -74,7 +74,8 @@ def _centres(
 ) -> Iterator[dict[str, Any]]:
     """Draw and write everybody's centre of one axis; yield what the manifest says of them."""
     title = series_title(line.attribute, line.poles)
-    centre = find_centre(studio, compass, np.array([one["style"] for one in chosen]), line)
+    styles = np.array([one["style"] for one in chosen])
+    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY))
     for one, picture in zip(chosen, centre.pictures, strict=True):
         file = f"{one['name']}/{title}/+0.00.webp"
         (out / file).parent.mkdir(parents=True, exist_ok=True)

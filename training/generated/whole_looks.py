@@ -25,7 +25,7 @@ from portrayal.vision.generator.directions import Compass, read_compass
 from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.people import grown
 from portrayal.vision.generator.series import series_title
-from portrayal.vision.generator.steering import Line, between, find_centre, lines
+from portrayal.vision.generator.steering import Line, between, find_centre, lines, span_of
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.others import people
 from training.generated.to_folder import COMMON
@@ -72,7 +72,8 @@ def _ends(
     studio: SmallStudio, compasses: dict[str, Compass], chosen: list[dict[str, Any]], line: Line, out: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Draw and write centre and ends of one cue along every way, of adults everywhere; yield what manifests say of them."""
-    centre = find_centre(studio, ready_compass(), np.array([one["style"] for one in chosen]), line, EFFORT)
+    styles = np.array([one["style"] for one in chosen])
+    centre = find_centre(studio, ready_compass(), styles, line, span_of(line, WHOLE), EFFORT)
     drawn: dict[tuple[str, float], np.ndarray] = {}
     for name, compass in compasses.items():
         found = between(studio, compass, centre, line, VALUES, WHOLE, EFFORT)

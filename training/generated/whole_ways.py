@@ -6,7 +6,7 @@ or with it, as far as TAKEN says; a run that was stopped goes on. Age and the ot
 mouth's width is measured by landmarks.
 The small reader sees some drifts that judges do not see, and misses others: how much is taken off (TAKEN) was chosen by what judges saw
 along ways with all of it taken off, with none, and with one reading shifted (`whole_looks.py`), on people of other seeds. None of these
-people is judged.
+people is judged. Ways are found over the spans of FOUND; how far series go along them is `steering.SPANS`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import io
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,10 +33,10 @@ from portrayal.vision.generator.readings import AGES, BOTH, GROUPS, places
 from portrayal.vision.generator.steering import (
     FEWER,
     REACH,
-    SHARE,
     Centre,
     Effort,
     Line,
+    Span,
     between,
     find_centre,
     lines,
@@ -48,6 +48,7 @@ from training.generated.others import people
 TURNS = 3
 MOUTH = "mouth width"
 OTHER_CUE = {"gender": GROUPS, "race": ("gender", "wild gender")}
+Taken = dict[str, dict[str, float]]
 # How much of the drift of each reading is taken off: 0, or no mention of age or the other cue, keeps it as it is, 1 takes all of it off,
 # more turns it round, less than 0 adds to it.
 TAKEN = {
@@ -56,8 +57,11 @@ TAKEN = {
     "White to East Asian": {**dict.fromkeys(AGES, 1.6), "wild gender": -0.5},
     "Black to East Asian": {**dict.fromkeys(AGES, 0.65), "gender": 0.8, "wild gender": -1.2},
 }
+# What is added to a reading for every unit of a cue's way, at the end.
+ADDED: Taken = {}
+# Where ways are found: from end to end about what the readers that steer take for neutral.
+FOUND = {"gender": Span(0.84), "race": Span(0.75)}
 EFFORT = Effort(rounds=8, shares=FEWER)
-Taken = dict[str, dict[str, float]]
 
 
 def corrected(
@@ -75,7 +79,7 @@ def corrected(
     slopes[:, 1 + line.held.index(MOUTH)] = mouths.slopes
     against = compass.moves_of(slopes)[1:]
     way, aim = compass.way(line.varied, line.held), np.zeros(len(line.held))
-    centre = find_centre(studio, compass, styles, line, EFFORT)
+    centre = find_centre(studio, compass, styles, line, FOUND[line.attribute], EFFORT)
     for turn in range(turns + 1):
         compass = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
         drift, years, span = _drift(studio, compass, mouths, centre, line)
@@ -88,6 +92,12 @@ def corrected(
         if turn < turns:
             way = way - (counted * (drift - aim) / span) @ against
     return way
+
+
+def added(compass: Compass, line: Line, sizes: dict[str, float]) -> np.ndarray:
+    """Return the move, for every unit of a cue's way, that adds so much to readings it holds and to nothing else it holds."""
+    moves = compass.moves([line.varied, *line.held])[1:]
+    return np.array([sizes.get(name, 0.0) for name in line.held]) @ moves
 
 
 def _aims(line: Line, taken: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +116,7 @@ def _drift(
     studio: Looking, compass: Compass, mouths: Mouths, centre: Centre, line: Line
 ) -> tuple[np.ndarray, float, float]:
     """Return the mean change from end to end of held readings and of years, and how many units of the cue's way lie between."""
-    ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, EFFORT)
+    ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, EFFORT, FOUND[line.attribute])
     pictures = [studio.render(one) for one in ends]
     low, high = (studio.read(one)[:, places(list(line.held))] for one in pictures)
     young, old = (studio.years(one) for one in pictures)
@@ -183,7 +193,8 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
     """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
-    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, SHARE[WHOLE]], sort_keys=True)
+    spans = {cue: asdict(span) for cue, span in FOUND.items()}
+    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, spans], sort_keys=True)
     # What was kept for other wishes, or for nearer ends, is not taken.
     mark = hashlib.sha256(asked.encode()).hexdigest()[:8]
     kept = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
@@ -193,7 +204,10 @@ def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Tak
         styles, mouths = np.array([one["style"] for one in found]), find_mouths(seed, workers)
         make = partial(corrector, mouths, styles, turns, taken, kept)
         list(in_order(make, missing, "cue", workers))
-    ways = {way_name(line.varied, WHOLE): np.load(path) for line, path in zip(lines(), kept, strict=True)}
+    ways = {
+        way_name(line.varied, WHOLE): np.load(path) + added(compass, line, ADDED.get(line.varied, {}))
+        for line, path in zip(lines(), kept, strict=True)
+    }
     replace(compass, ways={**compass.ways, **ways}).save(out, half=True)
     for path in kept:
         path.unlink()

@@ -27,7 +27,7 @@ from portrayal.vision.generator.making import STATE, Asked, Making, read_note, w
 from portrayal.vision.generator.people import SURE
 from portrayal.vision.generator.pool import DRAWN, EACH, FEWEST, MOST, cell_of
 from portrayal.vision.generator.series import CALM
-from portrayal.vision.generator.steering import AMPLE, SHARE, THRIFTY, Effort
+from portrayal.vision.generator.steering import AMPLE, SPANS, THRIFTY, Effort
 from portrayal.vision.generator.studio import SMALL, SmallStudio, ready_compass
 
 SIZES = (256, 512, 1024)
@@ -173,7 +173,7 @@ def how_made(effort: Effort, kind: str) -> dict[str, Any]:
     return {
         "effort": many,
         "directions": hashlib.sha256((SMALL / "compass.npz").read_bytes()).hexdigest()[:12],
-        "share of reach": SHARE[kind],
+        "spans": {cue: asdict(span) for cue, span in SPANS[kind].items()},
         "rules": {
             "calm": CALM,
             "drawn": DRAWN,

@@ -20,6 +20,7 @@ from portrayal.vision.generator.steering import (
     find_centre,
     lines,
     reach,
+    span_of,
 )
 from portrayal.vision.generator.studio import SmallStudio
 
@@ -89,7 +90,7 @@ def person_series(
     """
     for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
-        centre = find_centre(studio, compass, style[None], line, effort)
+        centre = find_centre(studio, compass, style[None], line, span_of(line, kind), effort)
         below = studio.drawn(centre.styles, side)
         found = between(studio, compass, centre, line, values, kind, effort)
         made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
@@ -101,7 +102,7 @@ def person_series(
 
 
 def _reached(made: Made, line: Line, kind: str) -> float:
-    read = made.readings[:, places([line.varied])[0]]
+    read = made.readings[:, places([line.varied])[0]] - span_of(line, kind).neutral
     return float(min(-read[0], read[-1]) / reach(line, kind))
 
 

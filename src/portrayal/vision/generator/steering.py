@@ -38,15 +38,33 @@ LEAST_SHARE = 0.2  # of a way: who goes less far has no end whose background cou
 GAINS = (0.4, 2.5)  # of what the compass says a move does to the background: what is believed of a face
 # Of the way to an end, by the linear readings: where readings are taken to place the steps.
 SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)
-# Of the reach, asked of each kind of series: as far as the checks need, since what is farther costs identity, and drifts and placebos grow
-# with it. At 0.9 gender moved by .939, where .9 is needed, in whole series of 130 people who are not judged any more.
-SHARE = {FACE_ONLY: {"gender": 0.75, "race": 0.75}, WHOLE: {"gender": 0.84, "race": 0.75}}
 QUIET_ROUNDS = 6  # how often a placebo is corrected
 STEADY = 0.05  # keeps what was learnt of a face's own slopes from calling for long moves
 TRIES, SCALES = (
     6,
     (0.25, 0.5, 0.75, 1.0, 1.3, 1.7),
 )  # placebo ways tried a face, and lengths looked at of the one taken
+
+
+@dataclass(frozen=True)
+class Span:
+    """How far series go along a cue, and where their middle lies."""
+
+    share: float  # of the reach, asked at value 2
+    neutral: float = 0.0  # the cue's reading (log odds) at value 0, the same for everybody
+    most: float = SHARES[-1]  # of the way to an end by the linear readings: nobody goes farther
+
+    def looked(self, shares: Sequence[float]) -> tuple[float, ...]:
+        """Return the places to look at on the way, none beyond the farthest that anybody goes."""
+        return tuple(dict.fromkeys(float(np.clip(share, -self.most, self.most)) for share in shares))
+
+
+# Of each kind of series: as far as the checks need, since what is farther costs identity, and drifts and placebos grow with it. At 0.9
+# gender moved by .939 in whole series of 130 people who are not judged any more, where .9 is needed.
+SPANS = {
+    FACE_ONLY: {"gender": Span(0.75), "race": Span(0.75)},
+    WHOLE: {"gender": Span(0.84), "race": Span(0.75)},
+}
 
 
 @dataclass(frozen=True)
@@ -117,15 +135,15 @@ def lines() -> list[Line]:
 
 
 def find_centre(
-    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, effort: Effort = FULL
+    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, span: Span, effort: Effort = FULL
 ) -> Centre:
-    """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to 0."""
+    """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to it."""
     start = studio.read(studio.render(styles))
-    names, wanted = _wanted(line, start, 0.0)
+    names, wanted = _wanted(line, start, span.neutral)
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
     ways = Ways(_way(compass, line), _way(compass, line))
     looked = [studio.read(studio.render(ways.at(near, share))) for share in effort.shares]
-    found = _placed(near, ways, _seen(looked, line), 0.0, effort)
+    found = _placed(near, ways, _seen(looked, line), span.neutral, effort.shares)
     pictures = studio.render(found)
     return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
 
@@ -138,17 +156,19 @@ def between(
     values: Sequence[float],
     kind: str,
     effort: Effort = FULL,
+    span: Span | None = None,
 ) -> list[np.ndarray]:
     """Return the styles at each value (-2 to 2): along the cue's direction from the centre, where the cue reads as wanted.
 
     The direction is everybody's: corrected face by face it was longer, cost identity and moved age. Where on it a step lies is what is read
     there, so steps are even in what is perceived. In whole series the background's brightness alone is held face by face: it is measured,
-    and the places of some people brighten by as much as others' darken.
+    and the places of some people brighten by as much as others' darken. The span is that of the kind, unless another is given.
     """
+    span = span or span_of(line, kind)
     ways = Ways(_way(compass, line, kind), _way(compass, line, kind))
     if kind == WHOLE:
-        ways = _lit(studio, compass, centre, line, ways, effort)
-    return _stepped(studio, centre, line, ways, values, kind, effort)
+        ways = _lit(studio, compass, centre, line, ways, effort, span)
+    return _stepped(studio, centre, line, ways, values, kind, effort, span)
 
 
 @dataclass(frozen=True)
@@ -165,24 +185,34 @@ class Ways:
 
 
 def _stepped(
-    studio: Studio, centre: Centre, line: Line, ways: Ways, values: Sequence[float], kind: str, effort: Effort
+    studio: Studio,
+    centre: Centre,
+    line: Line,
+    ways: Ways,
+    values: Sequence[float],
+    kind: str,
+    effort: Effort,
+    span: Span,
 ) -> list[np.ndarray]:
-    """Return the styles at each value: where on their way the cue reads as wanted."""
-    looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in effort.shares]
-    seen = _seen([studio.read(one) for one in looked], line)
-    wanted = reach(line, kind)
+    """Return the styles at each value: where on their way the cue reads as wanted, counted from the neutral point."""
+    shares = span.looked(effort.shares)
+    looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in shares]
+    seen = _seen([studio.read(one) for one in looked], line) - span.neutral
+    wanted = span.share * REACH[line.varied]
     return [
         centre.styles
         if value == 0
-        else _placed(centre.styles, ways, seen, _reached(seen, value, wanted), effort)
+        else _placed(centre.styles, ways, seen, _reached(seen, value, wanted), shares)
         for value in values
     ]
 
 
-def _lit(studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Ways, effort: Effort) -> Ways:
+def _lit(
+    studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Ways, effort: Effort, span: Span
+) -> Ways:
     """Return the ways towards both ends, for each face bent so that its background stays as bright as at the centre."""
     names = [line.varied, *line.held]
-    ends = _stepped(studio, centre, line, ways, (-2.0, 2.0), WHOLE, effort)
+    ends = _stepped(studio, centre, line, ways, (-2.0, 2.0), WHOLE, effort, span)
     down, up = (
         _bent(way, end - centre.styles, lighting(studio, compass, centre, end, names))
         for way, end in zip((ways.down, ways.up), ends, strict=True)
@@ -221,9 +251,14 @@ def _amount(studio: Studio, centre: Centre, end: np.ndarray, move: np.ndarray) -
     return np.where(felt > 0, first + (wanted - then) / np.clip(felt, *GAINS), 0.0)
 
 
+def span_of(line: Line, kind: str) -> Span:
+    """Return how far series of a kind go along a cue."""
+    return SPANS[kind][line.attribute]
+
+
 def reach(line: Line, kind: str) -> float:
-    """Return the cue's reading (log odds) that is asked for at value 2."""
-    return REACH[line.varied] * SHARE[kind][line.attribute]
+    """Return how far from its neutral point the cue's reading (log odds) is asked to be at value 2."""
+    return REACH[line.varied] * span_of(line, kind).share
 
 
 def _way(compass: Compass, line: Line, kind: str = FACE_ONLY) -> np.ndarray:
@@ -238,11 +273,15 @@ def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
 
 
 def _placed(
-    styles: np.ndarray, ways: Ways, seen: np.ndarray, wanted: float | np.ndarray, effort: Effort
+    styles: np.ndarray,
+    ways: Ways,
+    seen: np.ndarray,
+    wanted: float | np.ndarray,
+    shares: Sequence[float],
 ) -> np.ndarray:
     """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
     asked = np.broadcast_to(wanted, (len(seen),))
-    share = np.array([np.interp(one, row, effort.shares) for one, row in zip(asked, seen, strict=True)])
+    share = np.array([np.interp(one, row, shares) for one, row in zip(asked, seen, strict=True)])
     return ways.at(styles, share)
 
 
