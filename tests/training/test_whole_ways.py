@@ -11,7 +11,7 @@ import pytest
 from training.generated import mouths as measured
 from training.generated import whole_ways
 from training.generated.mouths import Mouths
-from training.generated.whole_ways import ADDED, FOUND, added
+from training.generated.whole_ways import FOUND, added
 
 from portrayal.vision.faces.manifest import KINDS, WHOLE
 from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
@@ -70,7 +70,7 @@ def drifting(compass: Compass, line: Line) -> Compass:
 
 
 def drift(studio: Straight, compass: Compass, people: np.ndarray, line: Line) -> dict[str, float]:
-    centre = find_centre(studio, compass, people, line, FOUND[line.attribute])  # type: ignore[arg-type]
+    centre = find_centre(studio, compass, people, line, FOUND[line.attribute].neutral)  # type: ignore[arg-type]
     ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, span=FOUND[line.attribute])  # type: ignore[arg-type]
     low, high = (studio.render(one) for one in ends)
     moved = (high - low)[:, [*places(list(line.held)), -1]].mean(axis=0)
@@ -121,6 +121,8 @@ def test_what_is_added_to_a_reading_is_added_for_every_unit_of_the_cue_and_to_no
             wanted = units * sizes[name] if name in held else 0.0
             assert after[name] - before[name] == pytest.approx(wanted, abs=0.03)
     assert (added(compass, line, {}) == 0).all()
+    with pytest.raises(ValueError, match="yeers"):
+        added(compass, line, {"yeers": 1.0})
 
 
 def test_what_widens_mouths_is_found_where_they_could_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +160,7 @@ def test_in_whole_series_each_background_stays_and_in_faces_it_is_left_to_the_pi
             return pictures
 
     studio, (_, compass, people), line = Places(), found, lines()[0]
-    centre = find_centre(studio, compass, people, line, span_of(line, kind))  # type: ignore[arg-type]
+    centre = find_centre(studio, compass, people, line, span_of(line, kind).neutral)  # type: ignore[arg-type]
     ends = between(studio, compass, centre, line, (-2.0, -1.0, 1.0, 2.0), kind)  # type: ignore[arg-type]
     read = [studio.read(studio.render(one)) for one in ends]
     moved = np.array([one[:, light] for one in read]) - centre.readings[:, light]
@@ -211,6 +213,7 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     monkeypatch.setattr(whole_ways, "people", lambda *_: [{"style": [0.5] * 512}])
     monkeypatch.setattr(whole_ways, "find_mouths", lambda *_: Mouths(1.0, np.zeros(512)))
     monkeypatch.setattr(whole_ways, "corrected", corrected)
+    monkeypatch.setattr(whole_ways, "ADDED", {"White to Black": {"years": 0.5}})
     out, taken = tmp_path / "compass.npz", {line.varied: {"years": 0.25} for line in lines()}
     with pytest.raises(KeyboardInterrupt):
         whole_ways.write(out, 1, 0, 1, 1, taken)
@@ -221,8 +224,12 @@ def test_the_command_goes_on_after_a_stop_and_keeps_the_ways_of_faces(
     made, ships = read_compass(out), ready_compass()
     assert list(tmp_path.iterdir()) == [out]
     for number, line in enumerate(lines()):
-        more = added(ships, line, ADDED.get(line.varied, {}))
-        assert made.way(line.varied, line.held, WHOLE) == pytest.approx(number + 2.75 + more, abs=1e-6)
+        way = made.way(line.varied, line.held, WHOLE)
+        if line.varied == "White to Black":  # the one that has something added
+            older = ships.moves([line.varied, *line.held])[1 + line.held.index("years")]
+            assert way == pytest.approx(number + 2.75 + 0.5 * older, abs=1e-6) and np.abs(older).max() > 0.01
+        else:
+            assert (way == number + 2.75).all()
         assert (made.way(line.varied, line.held) == ships.way(line.varied, line.held)).all()
 
 

@@ -34,7 +34,7 @@ from portrayal.vision.generator.people import choose, grown
 from portrayal.vision.generator.pool import EACH, FEWEST, look_at, next_of, room
 from portrayal.vision.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
 from portrayal.vision.generator.series import Made, _reached
-from portrayal.vision.generator.steering import AMPLE, THRIFTY, Centre, Effort, Span, lines, reach, span_of
+from portrayal.vision.generator.steering import AMPLE, SPANS, THRIFTY, Centre, Effort, Span, lines, reach
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
 from vision.drawn_studio import DrawnStudio, drawn_squares
 
@@ -252,10 +252,13 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_how_far_a_cue_went_is_counted_from_the_neutral_point(kind: str) -> None:
+def test_how_far_a_cue_went_is_counted_from_the_neutral_point(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Counted from 0, somebody who went all the way either side of another neutral point would be taken for stuck, or the reverse."""
+    monkeypatch.setitem(SPANS[kind], "gender", Span(0.8, neutral=0.4))
     line, read = lines()[0], np.zeros((7, len(COLUMNS)))
-    read[:, places([BOTH])[0]] = span_of(line, kind).neutral + reach(line, kind) * np.linspace(-1, 0.7, 7)
+    read[:, places([BOTH])[0]] = 0.4 + 0.8 * 3.0 * np.linspace(-1, 0.7, 7)  # the reach is 3
     still = np.zeros((7, 1))
     made = Made("gender", (), [0.0] * 7, still, still, read, still[:, 0])
     assert _reached(made, line, kind) == pytest.approx(0.7)

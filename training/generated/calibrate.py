@@ -81,14 +81,14 @@ def _corrected(
     against = compass.moves_of(slopes)[1:]
     counted = np.array([name in CORRECTED[line.varied] for name in (*held, CORNERS)])
     way = compass.way(line.varied, line.held)
-    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY))
+    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY).neutral)
     for turn in range(TURNS + 1):
         compass = replace(compass, ways={**compass.ways, line.varied: way})
-        drift, span = _drift(studio, compass, centre, line, held)
+        drift, units = _drift(studio, compass, centre, line, held)
         named = dict(zip([*held, CORNERS], drift.round(3).tolist(), strict=True))
         say(f"{line.varied}, turn {turn}: {named}, length {float(compass.lengths(way[None])[0]):.3f}")
         if turn < TURNS:
-            way = way - (drift * counted / span) @ against
+            way = way - (drift * counted / units) @ against
     return compass
 
 
@@ -101,5 +101,5 @@ def _drift(
     low, high = (studio.read(one)[:, places(held)] for one in pictures)
     wide = [studio.corners(one) for one in pictures]
     way = compass.way(line.varied, line.held)
-    span = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())
-    return np.append((high - low).mean(axis=0), (wide[1] - wide[0]).mean()), max(span, REACH[line.varied])
+    units = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())
+    return np.append((high - low).mean(axis=0), (wide[1] - wide[0]).mean()), max(units, REACH[line.varied])

@@ -214,9 +214,12 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
     """Make and write the series of both kinds: pictures as WebP in tars, styles and readings beside them."""
     tables: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = ({}, {})
     for line in lines():
+        # One centre for both kinds where they have one middle, so that they meet in the same picture.
+        middles = {span_of(line, kind).neutral for kind in KINDS}
+        centres = {middle: find_centre(job.studio, compass, people, line, middle) for middle in middles}
         title, values = series_title(line.attribute, line.poles), VALUES[line.attribute]
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
-            centre = find_centre(job.studio, compass, people, line, span_of(line, kind))
+            centre = centres[span_of(line, kind).neutral]
             found = between(job.studio, compass, centre, line, values, kind)
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)

@@ -75,7 +75,7 @@ def _centres(
     """Draw and write everybody's centre of one axis; yield what the manifest says of them."""
     title = series_title(line.attribute, line.poles)
     styles = np.array([one["style"] for one in chosen])
-    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY))
+    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY).neutral)
     for one, picture in zip(chosen, centre.pictures, strict=True):
         file = f"{one['name']}/{title}/+0.00.webp"
         (out / file).parent.mkdir(parents=True, exist_ok=True)

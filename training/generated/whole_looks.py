@@ -73,7 +73,7 @@ def _ends(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Draw and write centre and ends of one cue along every way, of adults everywhere; yield what manifests say of them."""
     styles = np.array([one["style"] for one in chosen])
-    centre = find_centre(studio, ready_compass(), styles, line, span_of(line, WHOLE), EFFORT)
+    centre = find_centre(studio, ready_compass(), styles, line, span_of(line, WHOLE).neutral, EFFORT)
     drawn: dict[tuple[str, float], np.ndarray] = {}
     for name, compass in compasses.items():
         found = between(studio, compass, centre, line, VALUES, WHOLE, EFFORT)

@@ -48,7 +48,7 @@ from training.generated.others import people
 TURNS = 3
 MOUTH = "mouth width"
 OTHER_CUE = {"gender": GROUPS, "race": ("gender", "wild gender")}
-Taken = dict[str, dict[str, float]]
+ByReading = dict[str, dict[str, float]]  # of each cue
 # How much of the drift of each reading is taken off: 0, or no mention of age or the other cue, keeps it as it is, 1 takes all of it off,
 # more turns it round, less than 0 adds to it.
 TAKEN = {
@@ -57,9 +57,9 @@ TAKEN = {
     "White to East Asian": {**dict.fromkeys(AGES, 1.6), "wild gender": -0.5},
     "Black to East Asian": {**dict.fromkeys(AGES, 0.65), "gender": 0.8, "wild gender": -1.2},
 }
-# What is added to a reading for every unit of a cue's way, at the end.
-ADDED: Taken = {}
-# Where ways are found: from end to end about what the readers that steer take for neutral.
+# What is added to a reading for every unit of a cue's way, once all turns are done.
+ADDED: ByReading = {}
+# Over which ways are found: apart from SPANS, so that another span can be tried along the ways that ship, and they can be found again.
 FOUND = {"gender": Span(0.84), "race": Span(0.75)}
 EFFORT = Effort(rounds=8, shares=FEWER)
 
@@ -79,10 +79,10 @@ def corrected(
     slopes[:, 1 + line.held.index(MOUTH)] = mouths.slopes
     against = compass.moves_of(slopes)[1:]
     way, aim = compass.way(line.varied, line.held), np.zeros(len(line.held))
-    centre = find_centre(studio, compass, styles, line, FOUND[line.attribute], EFFORT)
+    centre = find_centre(studio, compass, styles, line, FOUND[line.attribute].neutral, EFFORT)
     for turn in range(turns + 1):
         compass = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
-        drift, years, span = _drift(studio, compass, mouths, centre, line)
+        drift, years, units = _drift(studio, compass, mouths, centre, line)
         told = dict(zip(line.held, drift.round(3).tolist(), strict=True))
         length = float(compass.lengths(way[None])[0])
         print(
@@ -90,14 +90,19 @@ def corrected(
         )
         aim = aim if turn else left * drift
         if turn < turns:
-            way = way - (counted * (drift - aim) / span) @ against
+            way = way - (counted * (drift - aim) / units) @ against
     return way
 
 
 def added(compass: Compass, line: Line, sizes: dict[str, float]) -> np.ndarray:
     """Return the move, for every unit of a cue's way, that adds so much to readings it holds and to nothing else it holds."""
     moves = compass.moves([line.varied, *line.held])[1:]
-    return np.array([sizes.get(name, 0.0) for name in line.held]) @ moves
+    along = np.zeros(len(line.held))
+    for name, size in sizes.items():
+        if name not in line.held:
+            raise ValueError(f"{line.varied} holds {', '.join(line.held)}. Got {name!r}.")
+        along[line.held.index(name)] = size
+    return along @ moves
 
 
 def _aims(line: Line, taken: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -123,12 +128,12 @@ def _drift(
     drift = (high - low).mean(axis=0)
     drift[line.held.index(MOUTH)] = mouths.wider(*(studio.mouths(one) for one in pictures))
     way = compass.way(line.varied, line.held, WHOLE)
-    span = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())
-    return drift, float((old - young).mean()), max(span, REACH[line.varied])
+    units = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())
+    return drift, float((old - young).mean()), max(units, REACH[line.varied])
 
 
 def corrector(
-    mouths: Mouths, styles: np.ndarray, turns: int, taken: Taken, kept: list[Path]
+    mouths: Mouths, styles: np.ndarray, turns: int, taken: ByReading, kept: list[Path]
 ) -> Callable[[int], Path]:
     """Return what corrects the cue of a number and keeps its way, in a studio of the worker's own."""
     studio, compass = Looking(best_device()[0]), ready_compass()
@@ -168,7 +173,7 @@ def main() -> None:
     write(asked.out, asked.people, asked.seed, asked.turns, asked.workers, taken)
 
 
-def read_shares(path: Path) -> Taken:
+def read_shares(path: Path) -> ByReading:
     """Read how much is taken off from a JSON file; what is no cue, no reading it holds or no number is named."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
@@ -191,7 +196,7 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
     return {name: float(share) for name, share in shares.items()}
 
 
-def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: Taken) -> None:
+def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: ByReading) -> None:
     """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
     spans = {cue: asdict(span) for cue, span in FOUND.items()}
     compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, spans], sort_keys=True)

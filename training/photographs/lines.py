@@ -13,6 +13,7 @@ from portrayal.vision.generator.steering import Line, lines, reach
 
 LINES: list[Line] = lines()
 # Log odds that one unit of a value is: value 2 is what the face alone is asked for in the series of generated people.
+# Values count from a reading of 0, as they do there: no *face only* series has another middle.
 UNITS = [reach(line, FACE_ONLY) / 2 for line in LINES]
 FARTHEST = 3.2  # values beyond are asked of nobody
 WIDTH = 2 * len(LINES)  # of a condition: which cue, and its value

@@ -90,7 +90,7 @@ def person_series(
     """
     for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
-        centre = find_centre(studio, compass, style[None], line, span_of(line, kind), effort)
+        centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
         below = studio.drawn(centre.styles, side)
         found = between(studio, compass, centre, line, values, kind, effort)
         made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)

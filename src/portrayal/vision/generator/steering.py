@@ -52,15 +52,18 @@ class Span:
 
     share: float  # of the reach, asked at value 2
     neutral: float = 0.0  # the cue's reading (log odds) at value 0, the same for everybody
-    most: float = SHARES[-1]  # of the way to an end by the linear readings: nobody goes farther
+    most: float = SHARES[
+        -1
+    ]  # of the way from the centre to an end by the linear readings: nobody goes farther
 
-    def looked(self, shares: Sequence[float]) -> tuple[float, ...]:
+    def within(self, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the places to look at on the way, none beyond the farthest that anybody goes."""
         return tuple(dict.fromkeys(float(np.clip(share, -self.most, self.most)) for share in shares))
 
 
-# Of each kind of series: as far as the checks need, since what is farther costs identity, and drifts and placebos grow with it. At 0.9
-# gender moved by .939 in whole series of 130 people who are not judged any more, where .9 is needed.
+# Of each kind of series: as far as the checks need, since what is farther costs identity, and drifts and placebos grow with it. At a share
+# of 0.9 gender moved by .939, where .9 is needed, in whole series of 130 people who are not judged any more. Race has one span for all
+# pairs, since no check asked for more.
 SPANS = {
     FACE_ONLY: {"gender": Span(0.75), "race": Span(0.75)},
     WHOLE: {"gender": Span(0.84), "race": Span(0.75)},
@@ -114,6 +117,7 @@ class Centre:
     pictures: Any
     regions: Any
     readings: np.ndarray
+    neutral: float = 0.0  # the reading of its cue that everybody was brought to, which steps are counted from
 
 
 @dataclass(frozen=True)
@@ -135,17 +139,17 @@ def lines() -> list[Line]:
 
 
 def find_centre(
-    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, span: Span, effort: Effort = FULL
+    studio: Studio, compass: Compass, styles: np.ndarray, line: Line, neutral: float, effort: Effort = FULL
 ) -> Centre:
     """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to it."""
     start = studio.read(studio.render(styles))
-    names, wanted = _wanted(line, start, span.neutral)
+    names, wanted = _wanted(line, start, neutral)
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
     ways = Ways(_way(compass, line), _way(compass, line))
     looked = [studio.read(studio.render(ways.at(near, share))) for share in effort.shares]
-    found = _placed(near, ways, _seen(looked, line), span.neutral, effort.shares)
+    found = _placed(near, ways, _seen(looked, line), neutral, effort.shares)
     pictures = studio.render(found)
-    return Centre(found, pictures, studio.regions(pictures), studio.read(pictures))
+    return Centre(found, pictures, studio.regions(pictures), studio.read(pictures), neutral)
 
 
 def between(
@@ -164,7 +168,7 @@ def between(
     there, so steps are even in what is perceived. In whole series the background's brightness alone is held face by face: it is measured,
     and the places of some people brighten by as much as others' darken. The span is that of the kind, unless another is given.
     """
-    span = span or span_of(line, kind)
+    span = span_of(line, kind) if span is None else span
     ways = Ways(_way(compass, line, kind), _way(compass, line, kind))
     if kind == WHOLE:
         ways = _lit(studio, compass, centre, line, ways, effort, span)
@@ -195,10 +199,10 @@ def _stepped(
     span: Span,
 ) -> list[np.ndarray]:
     """Return the styles at each value: where on their way the cue reads as wanted, counted from the neutral point."""
-    shares = span.looked(effort.shares)
+    shares = span.within(effort.shares)
     looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in shares]
-    seen = _seen([studio.read(one) for one in looked], line) - span.neutral
-    wanted = span.share * REACH[line.varied]
+    seen = _seen([studio.read(one) for one in looked], line) - centre.neutral
+    wanted = asked_of(line, span)
     return [
         centre.styles
         if value == 0
@@ -258,7 +262,12 @@ def span_of(line: Line, kind: str) -> Span:
 
 def reach(line: Line, kind: str) -> float:
     """Return how far from its neutral point the cue's reading (log odds) is asked to be at value 2."""
-    return REACH[line.varied] * span_of(line, kind).share
+    return asked_of(line, span_of(line, kind))
+
+
+def asked_of(line: Line, span: Span) -> float:
+    """Return how far from its neutral point the cue's reading is asked to be at value 2 of a span."""
+    return REACH[line.varied] * span.share
 
 
 def _way(compass: Compass, line: Line, kind: str = FACE_ONLY) -> np.ndarray:
