@@ -224,32 +224,36 @@ def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None
     assert np.abs(centre.readings[:, places([line.varied])] - middle).max() < 0.1
 
 
+def five_steps(
+    phantom: tuple[Phantom, Compass, np.ndarray], kind: str, span: Span
+) -> tuple[Centre, list[np.ndarray], np.ndarray]:
+    """Return the centre of gender, the styles of five steps over a span, and what of gender is read at each."""
+    studio, compass, people = phantom
+    centre = find_centre(studio, compass, people, lines()[0], span.neutral)
+    found = between(studio, compass, centre, lines()[0], (-2, -1, 0, 1, 2), kind, span=span)
+    read = [studio.read(shown(studio, one, centre, kind))[:, places([BOTH])[0]] for one in found]
+    return centre, found, np.array(read)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_ends_lie_as_far_either_side_of_a_neutral_point_that_is_not_0(
     phantom: tuple[Phantom, Compass, np.ndarray], kind: str
 ) -> None:
-    studio, compass, people = phantom
-    line, span = lines()[0], Span(0.5, neutral=0.4)
-    centre = find_centre(studio, compass, people, line, span.neutral)
-    found = between(studio, compass, centre, line, (-2, -1, 0, 1, 2), kind, span=span)
-    read = [studio.read(shown(studio, one, centre, kind))[:, places([BOTH])[0]] for one in found]
+    read = five_steps(phantom, kind, Span(0.5, neutral=0.4))[2]
     wanted = 0.4 + 0.5 * REACH[BOTH] * np.array([-1, -0.5, 0, 0.5, 1])
-    assert np.abs(np.array(read) - wanted[:, None]).max() < 0.1
+    assert np.abs(read - wanted[:, None]).max() < 0.1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nobody_goes_farther_than_the_span_says_and_steps_are_even_all_the_same(
     phantom: tuple[Phantom, Compass, np.ndarray], kind: str
 ) -> None:
-    studio, compass, people = phantom
-    line, span = lines()[0], Span(1.0, most=0.3)
-    centre = find_centre(studio, compass, people, line, 0.0)
-    found = between(studio, compass, centre, line, (-2, -1, 0, 1, 2), kind, span=span)
+    (_, compass, people), line = phantom, lines()[0]
+    centre, found, read = five_steps(phantom, kind, Span(1.0, most=0.3))
     way = but_for_the_background(compass.way(line.varied, line.held) * REACH[BOTH], compass, line)
     moved = [but_for_the_background(one - centre.styles, compass, line) for one in found]
     gone = np.array([one @ way / (way @ way) for one in moved])
     assert gone[[0, -1]] == pytest.approx(np.outer([-0.3, 0.3], np.ones(len(people))))
-    read = [studio.read(shown(studio, one, centre, kind))[:, places([BOTH])[0]] for one in found]
     sizes = np.diff(read, axis=0)
     assert np.abs(sizes[0] - sizes[1]).max() < 0.05 and np.abs(sizes[2] - sizes[3]).max() < 0.05
     assert sizes.min() > 0.2

@@ -52,9 +52,8 @@ class Span:
 
     share: float  # of the reach, asked at value 2
     neutral: float = 0.0  # the cue's reading (log odds) at value 0, the same for everybody
-    most: float = SHARES[
-        -1
-    ]  # of the way from the centre to an end by the linear readings: nobody goes farther
+    # Of the way from the centre to an end, as the linear readings have it: nobody goes farther.
+    most: float = SHARES[-1]
 
     def within(self, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the places to look at on the way, none beyond the farthest that anybody goes."""
