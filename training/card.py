@@ -26,7 +26,7 @@ TRAINED = """
 faces the age reader put under 20. {held} faces were held out by seed {split_seed} and never trained on; another {choose} were kept
 for choosing settings{then}.
 
-**How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `python -m training train` on one {device} in bf16,
+**How.** {steps} steps of {batch} faces, seed {seed}, in {runs} run(s) of `python -m training train` on one {device} in {precision},
 {seconds:.0f} seconds in all (longest run {longest:.0f}): {images_per_second:.0f} images a second, {tflops:.0f} TFLOP/s,
 {peak_share:.1%} of the {peak_tflops:.0f} TFLOP/s that an H200's data sheet gives for dense bf16.
 """
@@ -66,7 +66,8 @@ def _trained(about: dict[str, Any]) -> str:
     runs = training["runs"]
     then = "" if training.get("choosing") else " and then trained on too"
     longest = max((run["seconds"] for run in runs), default=0.0)
-    return TRAINED.format(**{**training, "runs": len(runs), "longest": longest, "then": then})
+    told = {"precision": "bf16", **training}  # pages that do not say it were all of trainings in bf16
+    return TRAINED.format(**{**told, "runs": len(runs), "longest": longest, "then": then})
 
 
 def _checked(about: dict[str, Any]) -> str:

@@ -112,6 +112,7 @@ def _run(trainer: Trainer, samples: Faces, out: Path, seconds: float, every: int
     return {
         "from_step": first, "to_step": trainer.step, "seconds": time.monotonic() - begun, "device": device_name(trainer.device),
         "images_per_second": done * trainer.plan.batch / spent, "tflops": tflops, "peak_share": tflops / PEAK,
+        "precision": trainer.precision,
     }  # fmt: skip
 
 
@@ -141,6 +142,7 @@ def _figures(path: Path, told: dict[str, Any], run: dict[str, Any]) -> dict[str,
         **told,
         "seconds": sum(each["seconds"] for each in runs),
         **rates,
+        "precision": longest.get("precision", "bf16"),  # runs that do not say it were all in bf16
         "peak_tflops": PEAK,
         "runs": runs,
     }

@@ -85,12 +85,19 @@ class Trainer:
             "readers": adam(["readers"], plan.rate, 0.9, 0.05),
         }
 
+    @property
+    def precision(self) -> str:
+        """Say what products are computed in: many processors have no bf16, and torch's way around is many times slower."""
+        return "bf16" if self.device.startswith("cuda") else "float32"
+
     def advance(self) -> None:
         """Take one step of everything."""
         for group in self.optimisers.values():
             for options in group.param_groups:
                 options["lr"] = options.setdefault("initial_lr", options["lr"]) * self._warmth()
-        with torch.autocast(self.device.partition(":")[0], dtype=torch.bfloat16):
+        with torch.autocast(
+            self.device.partition(":")[0], dtype=torch.bfloat16, enabled=self.precision == "bf16"
+        ):
             for _ in range(self.plan.latent_steps):
                 self._learn("latent", self._latent_loss())
             self._learn("readers", self._reader_loss())

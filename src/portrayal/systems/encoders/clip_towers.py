@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portrayal.systems.encoders.devices import choose_device
+from portrayal.systems.encoders.devices import choose_device, place
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
@@ -24,11 +24,8 @@ class ClipTowers(Towers):
     def __init__(
         self, network: Any, tokens: Tokens, preparation: Preparation, device: str, precision: str
     ) -> None:
-        import torch
-
         self.device = choose_device(device)
-        self.dtype = getattr(torch, precision)
-        self.network = network.to(self.device, self.dtype).eval()
+        self.network, self.dtype = place(network, self.device, precision)
         self.tokens, self.preparation = tokens, preparation
 
     @classmethod

@@ -66,9 +66,9 @@ class FolderPictures(Towers):
     """A vision model of transformers: its pooled output, or the first token where it has none."""
 
     def __init__(self, path: Path, own: ImageSettings) -> None:
-        from portrayal.systems.encoders.transformers_pair import import_both, load_model
+        from portrayal.systems.encoders.transformers_pair import import_transformers, load_model
 
-        transformers, _ = import_both()
+        transformers = import_transformers()
         self.device = choose_device(own.device)
         self.model: Any = load_model(transformers, path).to(self.device).eval()
         self.preparation = folder_preparation(path, getattr(self.model.config, "image_size", own.side))

@@ -10,7 +10,7 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.encoders.device_cuts import on_device
-from portrayal.systems.encoders.devices import choose_device
+from portrayal.systems.encoders.devices import choose_device, place
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
@@ -21,17 +21,15 @@ class OpenClipPair(Towers):
     takes_tensors = True
 
     def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
-        import torch
-
         package = import_open_clip()
-        self.device, self.dtype = choose_device(device), getattr(torch, precision)
         try:
             model = package.create_model(f"local-dir:{path}", device="cpu", weights_only=True)
             self.tokenizer = package.get_tokenizer(f"local-dir:{path}")
         except Exception as error:  # of its config, its weights, or a package its towers need
             words = (str(error) or type(error).__name__).splitlines()[0][:160]
             raise PortrayalError(f"open_clip cannot load {path}: {words}") from None
-        self.model: Any = model.to(self.device, self.dtype).eval()
+        self.device = choose_device(device)
+        self.model, self.dtype = place(model, self.device, precision)
         side = self.model.visual.image_size
         self.preparation: Preparation = folder_preparation(path, side if isinstance(side, int) else side[0])
 

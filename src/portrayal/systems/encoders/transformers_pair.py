@@ -10,7 +10,7 @@ import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.encoders.device_cuts import on_device
-from portrayal.systems.encoders.devices import choose_device
+from portrayal.systems.encoders.devices import choose_device, place
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
@@ -21,14 +21,14 @@ class TransformersPair(Towers):
     takes_tensors = True
 
     def __init__(self, path: Path, device: str = "cpu", precision: str = "float32") -> None:
-        transformers, torch = import_both()
-        self.device, self.dtype = choose_device(device), getattr(torch, precision)
+        transformers = import_transformers()
         model = load_model(transformers, path)
         if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
             raise PortrayalError(
                 f"{type(model).__name__} has no text and image towers. Use image_encoder for pictures."
             )
-        self.model = model.to(self.device, self.dtype).eval()
+        self.device = choose_device(device)
+        self.model, self.dtype = place(model, self.device, precision)
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
         self.preparation: Preparation = folder_preparation(path, model.config.vision_config.image_size)
 
@@ -54,14 +54,14 @@ class TransformersPair(Towers):
             return as_array(self.model.get_image_features(pixel_values=ready))
 
 
-def import_both() -> tuple[Any, Any]:
-    """Import transformers and torch."""
+def import_transformers() -> Any:
+    """Import transformers, and the torch it runs on."""
     try:
-        import torch
+        import torch  # noqa: F401
         import transformers
     except ImportError:
         raise MissingExtra("a transformers encoder", "torch") from None
-    return transformers, torch
+    return transformers
 
 
 def load_model(transformers: Any, path: Path) -> Any:
