@@ -259,6 +259,19 @@ def test_nobody_goes_farther_than_the_span_says_and_steps_are_even_all_the_same(
     assert sizes.min() > 0.2
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("neutral", [0.0, 0.3])
+def test_steps_can_be_even_in_the_chance_that_is_read_with_the_same_ends(
+    phantom: tuple[Phantom, Compass, np.ndarray], kind: str, neutral: float
+) -> None:
+    read = five_steps(phantom, kind, Span(0.8, neutral, even_in="chance"))[2]
+    sizes = np.diff(1 / (1 + np.exp(-read)), axis=0)
+    assert np.abs(sizes[0] - sizes[1]).max() < 0.02 and np.abs(sizes[2] - sizes[3]).max() < 0.02
+    even_in_odds = five_steps(phantom, kind, Span(0.8, neutral))[2]
+    assert np.abs(read - even_in_odds)[[0, 2, 4]].max() < 1e-9
+    assert (np.abs(read - neutral) < np.abs(even_in_odds - neutral) - 0.1)[[1, 3]].all()
+
+
 def test_places_beyond_the_farthest_are_one_place() -> None:
     assert Span(1.0, most=1.4).within((-1.7, -1.5, -1.1, 0.0, 1.1, 1.7)) == (-1.4, -1.1, 0.0, 1.1, 1.4)
     for effort in (AMPLE, THRIFTY):
@@ -479,9 +492,9 @@ def test_how_much_a_background_needs_is_learnt_of_each_face_and_nobody_is_made_w
 def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> None:
     seen = np.array([[-1.0, 0.0, 0.5], [-4.0, 0.0, 4.0]])
     # the first goes to 0.5 and -1 at most, the second reaches 3 either way
-    assert _reached(seen, 2.0, 3.0) == pytest.approx([0.5, 3.0])
-    assert _reached(seen, 1.0, 3.0) == pytest.approx([0.25, 1.5])
-    assert _reached(seen, -1.0, 3.0) == pytest.approx([-0.5, -1.5])
+    assert _reached(seen, 2.0, 3.0, Span(1.0)) == pytest.approx([0.5, 3.0])
+    assert _reached(seen, 1.0, 3.0, Span(1.0)) == pytest.approx([0.25, 1.5])
+    assert _reached(seen, -1.0, 3.0, Span(1.0)) == pytest.approx([-0.5, -1.5])
 
 
 def test_lengths_by_hand() -> None:

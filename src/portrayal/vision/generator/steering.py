@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -54,6 +54,17 @@ class Span:
     neutral: float = 0.0  # the cue's reading (log odds) at value 0, the same for everybody
     # Of the way from the centre to an end, as the linear readings have it: nobody goes farther.
     most: float = SHARES[-1]
+    # What the steps of a side are even in. In log odds the last ones differ least in the chance of being perceived so: a reader sees
+    # them as one, or as a step back.
+    even_in: Literal["log odds", "chance"] = "log odds"
+
+    def part(self, share: float, end: np.ndarray) -> np.ndarray:
+        """Return how far from the middle a cue reads at a share of the steps to an end; both are log odds."""
+        if self.even_in == "log odds":
+            return share * end
+        middle = _chance(np.array(self.neutral))
+        chance = middle + share * (_chance(self.neutral + end) - middle)
+        return np.log(chance / (1 - chance)) - self.neutral
 
     def within(self, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the places to look at on the way, none beyond the farthest that anybody goes."""
@@ -205,7 +216,7 @@ def _stepped(
     return [
         centre.styles
         if value == 0
-        else _placed(centre.styles, ways, seen, _reached(seen, value, wanted), shares)
+        else _placed(centre.styles, ways, seen, _reached(seen, value, wanted, span), shares)
         for value in values
     ]
 
@@ -293,10 +304,14 @@ def _placed(
     return ways.at(styles, share)
 
 
-def _reached(seen: np.ndarray, value: float, wanted: float) -> np.ndarray:
+def _reached(seen: np.ndarray, value: float, wanted: float, span: Span) -> np.ndarray:
     """Return the reading wanted of everybody at a value: even steps, up to the reach or as far as a face goes that cannot reach it."""
     farthest = seen[:, -1] if value > 0 else -seen[:, 0]
-    return value / 2 * np.clip(farthest, 0.0, wanted)
+    return span.part(abs(value) / 2, np.sign(value) * np.clip(farthest, 0.0, wanted))
+
+
+def _chance(log_odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-log_odds))
 
 
 def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
