@@ -9,7 +9,6 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.encoders import devices
 from portrayal.systems.encoders.clip.sizes import SIZES, get_size, size_of_weights
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from portrayal.systems.readers import read_answer
@@ -282,27 +281,22 @@ def test_processes_that_decode_give_the_same(saved, reference, tmp_path):
     assert_equal(found, reference)
 
 
-def test_mixed_precision_stays_close(saved, reference, tmp_path):
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_mixed_precision_stays_close(saved, reference, tmp_path, precision):
     folder, _ = saved
-    found = answers(open_clip(folder, path=".", precision="bfloat16"), questions(tmp_path, reference[0]))
+    found = answers(open_clip(folder, path=".", precision=precision), questions(tmp_path, reference[0]))
     for vector, exact in zip(found, [*reference[1], *reference[2]], strict=True):
         cosine = vector @ exact / np.linalg.norm(vector) / np.linalg.norm(exact)
         assert cosine > 0.999
 
 
-@pytest.mark.parametrize(("has", "computed"), [(True, "bfloat16"), (False, "float32")])
-def test_a_processor_computes_in_what_it_has_with_rounded_weights(saved, monkeypatch, has, computed):
-    monkeypatch.setattr(devices, "processor_has_bfloat16", lambda: has)
-    towers = open_clip(saved[0], path=".", device="cpu", precision="bfloat16").load()
-    assert towers.dtype == getattr(torch, computed)
-    for weight in towers.network.parameters():
-        assert weight.dtype == towers.dtype and torch.equal(weight, weight.bfloat16().to(weight.dtype))
-
-
-def test_single_precision_is_never_rounded(saved, monkeypatch):
-    monkeypatch.setattr(devices, "processor_has_bfloat16", lambda: False)
-    weight = open_clip(saved[0], path=".", device="cpu").load().network.text_projection
-    assert not (weight == weight.bfloat16().float()).all()
+@pytest.mark.parametrize("precision", ["bfloat16", "float16", "float32"])
+def test_a_processor_computes_in_single_precision_with_rounded_weights(saved, precision):
+    towers = open_clip(saved[0], path=".", device="cpu", precision=precision).load()
+    assert towers.dtype == torch.float32
+    exact = open_clip(saved[0], path=".", device="cpu").load().network.state_dict()
+    for name, weight in towers.network.state_dict().items():
+        assert torch.equal(weight, exact[name].to(getattr(torch, precision)).float())
 
 
 def test_embeddings_are_cached_by_content_and_model(saved, reference, tmp_path, monkeypatch):

@@ -18,20 +18,11 @@ def choose_device(device: str) -> str:
 def place(network: Any, device: str, precision: str) -> tuple[Any, torch.dtype]:
     """Return a network on its device, its weights rounded to a precision, and the type it computes in.
 
-    A processor without bfloat16 arithmetic computes in single precision with the rounded weights: torch's way around is
-    many times slower there, and prints its own stack for every network.
+    A processor computes in single precision with the rounded weights: few have arithmetic for halves, and torch's way around
+    takes hundreds of times as long. So a model gives the same embeddings on every processor, too.
     """
     import torch
 
-    dtype: torch.dtype = getattr(torch, precision)
-    placed = network.to(device, dtype).eval()
-    if dtype != torch.bfloat16 or not str(device).startswith("cpu") or processor_has_bfloat16():
-        return placed, dtype
-    return placed.float(), torch.float32
-
-
-def processor_has_bfloat16() -> bool:
-    """Tell whether this machine's processor multiplies in bfloat16 itself."""
-    import torch
-
-    return torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    rounded: torch.dtype = getattr(torch, precision)
+    computed = torch.float32 if device.startswith("cpu") else rounded
+    return network.to(device, rounded).to(device, computed).eval(), computed

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from scipy.special import expit, logit
 
 from portrayal.vision.faces.manifest import FACE_ONLY, WHOLE
 from portrayal.vision.generator.directions import Compass
@@ -62,9 +63,8 @@ class Span:
         """Return how far from the middle a cue reads at a share of the steps to an end; both are log odds."""
         if self.even_in == "log odds":
             return share * end
-        middle = _chance(np.array(self.neutral))
-        chance = middle + share * (_chance(self.neutral + end) - middle)
-        return np.log(chance / (1 - chance)) - self.neutral
+        middle = expit(self.neutral)
+        return logit(middle + share * (expit(self.neutral + end) - middle)) - self.neutral
 
     def within(self, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the places to look at on the way, none beyond the farthest that anybody goes."""
@@ -308,10 +308,6 @@ def _reached(seen: np.ndarray, value: float, wanted: float, span: Span) -> np.nd
     """Return the reading wanted of everybody at a value: even steps, up to the reach or as far as a face goes that cannot reach it."""
     farthest = seen[:, -1] if value > 0 else -seen[:, 0]
     return span.part(abs(value) / 2, np.sign(value) * np.clip(farthest, 0.0, wanted))
-
-
-def _chance(log_odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-log_odds))
 
 
 def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
