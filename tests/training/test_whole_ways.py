@@ -168,10 +168,12 @@ def test_in_whole_series_each_background_stays_and_in_faces_it_is_left_to_the_pi
         assert np.abs(moved).max() < 0.06
     else:
         assert np.abs(moved[[0, -1]]).min() > 0.4 and {*np.sign(moved[-1])} == {-1.0, 1.0}
-    for one, share in zip(read, (-1, -0.5, 0.5, 1), strict=True):  # steps are even in what is perceived
-        assert one[:, COLUMNS.index(BOTH)] == pytest.approx(
-            share * reach(line, kind) + span_of(line, kind).neutral, abs=0.02
-        )
+    end = reach(line, kind)
+    # Steps are even in what is perceived: of faces in log odds, in whole series in the chance, whose middle is a half.
+    chance = (0.5 + 1 / (1 + np.exp(-end))) / 2
+    inner = np.log(chance / (1 - chance)) if span_of(line, kind).even_in == "chance" else end / 2
+    for one, wanted in zip(read, (-end, -inner, inner, end), strict=True):
+        assert one[:, COLUMNS.index(BOTH)] == pytest.approx(wanted, abs=0.02)
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -26,6 +26,7 @@ from portrayal.vision.generator.readings import COLUMNS, GROUPS
 from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import (
     Centre,
+    Line,
     between,
     find_centre,
     lines,
@@ -224,7 +225,7 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
             pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if kind == KINDS[0]:
-                beside = placebos(job, compass, centre, pictures, kind)
+                beside = placebos(job, compass, centre, line, pictures, kind)
                 named = series_title("placebo", line.poles)
                 _keep(job, tar, table, named, names, values, beside, centre)
     for stem, table in zip(("face_only", "whole"), tables, strict=True):
@@ -233,13 +234,13 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
         )
 
 
-def placebos(job: Job, compass: Compass, centre: Centre, made: list[Any], kind: str) -> list[Any]:
+def placebos(job: Job, compass: Compass, centre: Centre, line: Line, made: list[Any], kind: str) -> list[Any]:
     """Return a placebo step for each step of an axis, as large; each side of the centre goes a way of its own."""
     random = np.random.default_rng(WAYS_SEED)
     sizes = [job.studio.distance(pictures, centre.pictures) for _, pictures in made]
     middle = len(made) // 2
-    down = placebo(job.studio, compass, centre, sizes[:middle][::-1], kind, random)[::-1]
-    up = placebo(job.studio, compass, centre, sizes[middle + 1 :], kind, random)
+    down = placebo(job.studio, compass, centre, sizes[:middle][::-1], kind, random, line=line)[::-1]
+    up = placebo(job.studio, compass, centre, sizes[middle + 1 :], kind, random, line=line)
     return [(styles, shown(job.studio, styles, centre, kind)) for styles in (*down, centre.styles, *up)]
 
 

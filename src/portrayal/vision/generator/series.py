@@ -96,7 +96,7 @@ def person_series(
         made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
         made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
         yield made
-        beside = _placebo_styles(studio, compass, centre, made, random, effort, kind)
+        beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
         made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
         yield replace(made, calm=_calm(made, compass))
 
@@ -122,6 +122,7 @@ def _placebo_styles(
     studio: SmallStudio,
     compass: Compass,
     centre: Centre,
+    line: Line,
     made: Made,
     random: np.random.Generator,
     effort: Effort,
@@ -130,8 +131,8 @@ def _placebo_styles(
     """Return a placebo's styles, as large as a series at every step; each side of the centre goes a way of its own."""
     sizes = [studio.distance(picture[None], centre.pictures) for picture in made.pictures]
     middle = len(sizes) // 2
-    down = placebo(studio, compass, centre, sizes[:middle][::-1], kind, random, effort)[::-1]
-    up = placebo(studio, compass, centre, sizes[middle + 1 :], kind, random, effort)
+    down = placebo(studio, compass, centre, sizes[:middle][::-1], kind, random, effort, line)[::-1]
+    up = placebo(studio, compass, centre, sizes[middle + 1 :], kind, random, effort, line)
     return [*down, centre.styles, *up]
 
 

@@ -36,7 +36,8 @@ REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to
 LEFT = LOOKS
 BACKGROUND = "background"
 LEAST_SHARE = 0.2  # of a way: who goes less far has no end whose background could be held
-GAINS = (0.4, 2.5)  # of what the compass says a move does to the background: what is believed of a face
+# Of what the compass says a move does to a reading: what is believed of a face. At its neutral point gender turns by twice that and more.
+GAINS = {BACKGROUND: (0.4, 2.5), BOTH: (0.4, 5.0)}
 # Of the way to an end, by the linear readings: where readings are taken to place the steps.
 SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)
 QUIET_ROUNDS = 6  # how often a placebo is corrected
@@ -73,10 +74,11 @@ class Span:
 
 # Of each kind of series: as far as the checks need, since what is farther costs identity, and drifts and placebos grow with it. At a share
 # of 0.9 gender moved by .939, where .9 is needed, in whole series of 130 people who are not judged any more. Race has one span for all
-# pairs, since no check asked for more.
+# pairs, since no check asked for more. Even in log odds, and as far as a face would go, whole series took steps back near the feminine end:
+# 96.6% of 382 people were monotone by the embedding, where 97% have to be.
 SPANS = {
     FACE_ONLY: {"gender": Span(0.75), "race": Span(0.75)},
-    WHOLE: {"gender": Span(0.84), "race": Span(0.75)},
+    WHOLE: {"gender": Span(0.84, most=1.4, even_in="chance"), "race": Span(0.75)},
 }
 
 
@@ -228,22 +230,23 @@ def _lit(
     names = [line.varied, *line.held]
     ends = _stepped(studio, centre, line, ways, (-2.0, 2.0), WHOLE, effort, span)
     down, up = (
-        _bent(way, end - centre.styles, lighting(studio, compass, centre, end, names))
+        _bent(way, end - centre.styles, levelling(studio, compass, centre, end, BACKGROUND, names))
         for way, end in zip((ways.down, ways.up), ends, strict=True)
     )
     return Ways(down, up)
 
 
-def lighting(
-    studio: Studio, compass: Compass, centre: Centre, ends: np.ndarray, names: Sequence[str]
+def levelling(
+    studio: Studio, compass: Compass, centre: Centre, ends: np.ndarray, reading: str, names: Sequence[str]
 ) -> np.ndarray:
-    """Return the move that makes the background of each whole end as bright as the centre's, as far as its face is believed to allow.
+    """Return the move that takes a reading of each whole end to the centre's, as far as its face is believed to allow.
 
     By the compass the other readings named stay where they are.
     """
-    move = compass.moves(names)[list(names).index(BACKGROUND)]
-    most = LONGEST * compass.scale[places([BACKGROUND])[0]]
-    return np.clip(_amount(studio, centre, ends, move), -most, most)[:, None] * move
+    at = places([reading])[0]
+    move, most = compass.moves(names)[list(names).index(reading)], LONGEST * compass.scale[at]
+    amount = _amount(studio, centre.readings[:, at], ends, move, reading)
+    return np.clip(amount, -most, most)[:, None] * move
 
 
 def _bent(way: np.ndarray, gone: np.ndarray, aside: np.ndarray) -> np.ndarray:
@@ -253,16 +256,17 @@ def _bent(way: np.ndarray, gone: np.ndarray, aside: np.ndarray) -> np.ndarray:
     return way + (far / np.where(far, share, 1.0))[:, None] * aside
 
 
-def _amount(studio: Studio, centre: Centre, end: np.ndarray, move: np.ndarray) -> np.ndarray:
-    """Return how much of a move each end needs to be as bright as the centre: by the compass, then by what that did (secant)."""
-    at = places([BACKGROUND])[0]
-    wanted = centre.readings[:, at]
+def _amount(
+    studio: Studio, wanted: np.ndarray, end: np.ndarray, move: np.ndarray, reading: str
+) -> np.ndarray:
+    """Return how much of a move each end needs to be read as wanted: by the compass, then by what that did (secant)."""
+    at = places([reading])[0]
     now = studio.read(studio.render(end))[:, at]
     first = wanted - now
     then = studio.read(studio.render(end + first[:, None] * move))[:, at]
     felt = (then - now) / np.where(first == 0, 1.0, first)
-    # A face whose background does the opposite of what the compass says is left alone: more of it would be worse.
-    return np.where(felt > 0, first + (wanted - then) / np.clip(felt, *GAINS), 0.0)
+    # A face whose reading does the opposite of what the compass says is left alone: more of it would be worse.
+    return np.where(felt > 0, first + (wanted - then) / np.clip(felt, *GAINS[reading]), 0.0)
 
 
 def span_of(line: Line, kind: str) -> Span:
