@@ -3,7 +3,7 @@
 `whole_ways.py` turns ways by what the small reader sees drift. Whether judges see that drift too is another matter. So the ends of
 people of other seeds are drawn along the ways of several compasses (`whole_ways age.npz --taken 1 0`, `whole_ways one.npz --shares
 one.json`, and so on), each into a folder of its name; `portrayal faces check OUT/age` tells what is seen. How much is taken off
-or added (`whole_ways.TAKEN` and `ADDED`) was chosen by that; none of these people is judged.
+(`whole_ways.TAKEN`) was chosen by that; none of these people is judged.
 """
 
 from __future__ import annotations

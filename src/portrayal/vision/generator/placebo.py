@@ -79,9 +79,8 @@ def placebo(
 def _levelled(line: Line | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each reading that the end of a whole placebo is brought back in, with the readings among which: by the compass the others stay.
 
-    Where nobody is read as a woman or a man faces answer by more than the compass says, so corrected as one of many gender was left off,
-    and judges saw so much of it that 382 people could not tell whether placebos move it. It comes last, since its check is the
-    narrower one. Beside race no check asked for as much.
+    Where nobody is read as a woman or a man faces answer by more than the compass says, so corrected as one of many gender was left off. It
+    comes last, since its check is the narrower one. Beside race no check asked for as much.
     """
     yield BACKGROUND, PLACEBO_HELD
     if line is not None and line.attribute == "gender":

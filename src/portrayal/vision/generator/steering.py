@@ -36,7 +36,7 @@ REACH = {BOTH: 3.0, "White to Black": 3.6, "White to East Asian": 3.0, "Black to
 LEFT = LOOKS
 BACKGROUND = "background"
 LEAST_SHARE = 0.2  # of a way: who goes less far has no end whose background could be held
-# Of what the compass says a move does to a reading: what is believed of a face. At its neutral point gender turns by twice that and more.
+# Of what the compass says a move does to a reading: what is believed of a face. At its neutral point gender turns by more than that.
 GAINS = {BACKGROUND: (0.4, 2.5), BOTH: (0.4, 5.0)}
 # Of the way to an end, by the linear readings: where readings are taken to place the steps.
 SHARES = (-1.75, -1.4, -1.05, -0.7, -0.35, 0.0, 0.35, 0.7, 1.05, 1.4, 1.75)

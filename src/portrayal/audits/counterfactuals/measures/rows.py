@@ -183,8 +183,15 @@ def _untested(found: BlockSlopes, place: int) -> Row:
     if not found.block.pictures:
         return {"decision": NOT_MEASURABLE, "reason": NO_SERIES, "p": None}
     if found.moved(place) < FEWEST:
-        return {"decision": NOT_TESTED, "reason": UNMOVED, "p": None}
+        return {"decision": NOT_TESTED, "reason": _few(found), "p": None}
     return {}
+
+
+def _few(found: BlockSlopes) -> str:
+    """Return why too few people can tell: where gaps leave so few, nothing is said of how often others get a label."""
+    if found.block.n_missing and len(found.people) < FEWEST:
+        return f"only {len(found.people)} of {plural(found.block.asked_people, 'person', 'people')} got an answer at every step"
+    return UNMOVED
 
 
 def _paper_row(found: BlockSlopes, place: int, base: Row) -> Row:
