@@ -23,6 +23,7 @@ from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.batches import whole_units
 from portrayal.edges.seen import Seen, hashes_of, unit_in_two
+from portrayal.engine.worker import ONE_THREAD
 from portrayal.text.typology import load_context_tags, load_contexts, load_typology
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
@@ -301,8 +302,12 @@ def test_techniques_that_are_no_sums_are_refused(mentions):
         ("flags", 2_000_000),
     ],
 )
-def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path):
-    """A quarter of the rows and all of them, in files of a sixteenth: a process that held them all would take four times as much."""
+def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path, monkeypatch):
+    """A quarter of the rows and all of them, in files of a sixteenth: a process that held them all would take four times as much.
+
+    One thread reads: each keeps memory of its own, and of 64 more of them have work where there are more rows."""
+    for name, count in ONE_THREAD.items():
+        monkeypatch.setenv(name, count)
     few, many = (
         out_of_core.run(job, count, tmp_path, shard=rows // 16)["peak"] for count in (rows // 4, rows)
     )
