@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
+
+OF_PICTURES = {"pictures", "kinds", "model", "images", "size", "masked"}  # that are changed for a study
 
 
 class CounterfactualsSettings(Settings):
@@ -15,9 +17,8 @@ class CounterfactualsSettings(Settings):
 
     pictures: str = "openpeople"  # or a CSV with file, source, consent, and where known person, license, age
     kinds: list[str] = ["studio_portrait", "amateur_selfie"]  # of the generated people's pictures
-    series: str | None = (
-        None  # a folder of counterfactual pictures made elsewhere; nothing is manipulated then
-    )
+    # "shipped", or a folder of counterfactual pictures made elsewhere; nothing is manipulated then.
+    series: str | None = None
     kind: Literal["face only", "whole"] | None = (
         None  # of its series; face only when left out and both are there
     )
@@ -39,6 +40,16 @@ class CounterfactualsSettings(Settings):
     shares: str | None = (
         None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shipped_unless_told(cls, given: Any) -> Any:
+        """A study that says nothing of pictures to change shows the set that ships."""
+        from portrayal.vision.faces.shipped import SHIPPED
+
+        if isinstance(given, dict) and not {"series", *OF_PICTURES} & given.keys():
+            return {**given, "series": SHIPPED}
+        return given
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
