@@ -213,6 +213,24 @@ def test_kind_attributes_and_pairs_are_chosen(tmp_path: Path):
         read_folder(tmp_path, chosen=Chosen(pairs=[("Black", "White")], attributes=["race"]))
 
 
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([("Whte", "Black")], "no race pole 'Whte'. Did you mean 'White'?"),
+        ([("White", "Black"), ("White", "Indian")], "no race pole 'Indian'. Known: Black, East Asian, White"),
+        ([("Black", "White")], "race from Black to White. It has .*White to Black"),
+    ],
+)
+def test_poles_that_a_folder_does_not_have_are_named(
+    tmp_path: Path, pairs: list[tuple[str, str]], said: str
+) -> None:
+    """They were left out in silence where gender was shown too: a study lost race by a misspelt pole."""
+    draw_folder(tmp_path, people=1)
+    with pytest.raises(PortrayalError, match=said):
+        read_folder(tmp_path, chosen=Chosen(None, ["gender", "race", "placebo"], pairs))
+    assert read_folder(tmp_path, chosen=Chosen(None, ["gender"], pairs)).stimuli.height == 7
+
+
 def test_a_kind_that_is_not_there_is_named(tmp_path: Path):
     draw_folder(tmp_path, people=1)
     with pytest.raises(PortrayalError, match="no series of kind 'whole'. It has: face only"):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import polars as pl
 
 from portrayal.edges.paths import path_inside
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, check_name
 from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, open_or_none
 from portrayal.vision.faces.manifest import (
     KINDS,
@@ -100,6 +100,7 @@ def read_folder(
         row["attribute"] = _attribute(row)  # whatever is wanted: a folder that varies age is refused
     kind = _kind(rows, chosen.kind, folder)
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
+    _check_pairs(shown, chosen, folder)
     beside = _placebo_poles(shown)
     wanted = [row for row in shown if _is_wanted(row, chosen, beside)]
     if not wanted:
@@ -143,6 +144,21 @@ def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None
     if wanted and kinds and wanted not in kinds:
         raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
     return wanted or (kinds[0] if kinds else None)
+
+
+def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
+    """Refuse poles that a folder's race does not have: left out in silence, a study would have lost that pair, or race."""
+    there = {_pair(row) for row in rows if row["attribute"] == "race" and _pair(row)[0]}
+    if not there or "race" not in (chosen.attributes or ["race"]):
+        return
+    for pair in chosen.pairs or ():
+        for pole in pair:
+            check_name(pole, sorted({str(one) for known in there for one in known}), "race pole")
+        if pair not in there:
+            known = "; ".join(sorted(f"{low} to {high}" for low, high in there))
+            raise PortrayalError(
+                f"{folder} has no series of what the study asks for: race from {pair[0]} to {pair[1]}. It has {known}. Mend poles."
+            )
 
 
 def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
