@@ -302,6 +302,7 @@ def test_techniques_that_are_no_sums_are_refused(mentions):
         ("flags", 2_000_000),
     ],
 )
+@pytest.mark.usefixtures("small_pages")
 def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path, monkeypatch):
     """A quarter of the rows and all of them, in files of a sixteenth: a process that held them all would take four times as much.
 
