@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import tarfile
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,20 @@ FOLDS, SEED = 5, 0
 RIDGE = 30.0  # of a coordinate's variance: chosen by the folds' error, which it hardly changes
 
 
-def embedded(folder: Path) -> dict[str, np.ndarray]:
-    """Embed the adults of the three groups in whom a face is found."""
+def embedded(folder: Path, groups: Sequence[str] = GROUPS, kept: Path | None = None) -> dict[str, np.ndarray]:
+    """Embed the adults of some groups in whom a face is found, or read what was embedded and kept."""
+    if kept and kept.exists():
+        with np.load(kept) as stored:
+            return dict(stored)
+    known = _embedded(folder, groups)
+    if kept:
+        np.savez(kept, allow_pickle=False, **known)
+    return known
+
+
+def _embedded(folder: Path, groups: Sequence[str]) -> dict[str, np.ndarray]:
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["race"] in GROUPS]
+        rows = [row for row in csv.DictReader(lines) if row["race"] in groups]
     found: list[tuple[np.ndarray, int, float, bool]] = []
     with tarfile.open(folder / "adult_faces.tar") as tar:
         for row in rows:
@@ -41,7 +52,7 @@ def embedded(folder: Path) -> dict[str, np.ndarray]:
             if faces := find_faces(picture):
                 vector = embed([picture], closest_to_centre(faces, picture.size).landmarks)[0]
                 found.append(
-                    (vector, GROUPS.index(row["race"]), YEARS[row["age"]], row["gender"] == "Female")
+                    (vector, groups.index(row["race"]), YEARS[row["age"]], row["gender"] == "Female")
                 )
     names = ("embeddings", "group", "years", "female")
     return {name: np.array(column) for name, column in zip(names, zip(*found, strict=True), strict=True)}
@@ -109,14 +120,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--kept", type=Path)
     asked = parser.parse_args()
-    if asked.kept and asked.kept.exists():
-        with np.load(asked.kept) as kept:
-            known = dict(kept)
-    else:
-        known = embedded(asked.fairface)
-        if asked.kept:
-            np.savez(asked.kept, allow_pickle=False, **known)
-    told = judges(known)
+    told = judges(embedded(asked.fairface, kept=asked.kept))
     asked.out.write_text(json.dumps(told) + "\n", encoding="utf-8")
     print({name: one.get("off") or one["right"] / one["n"] for name, one in told.items()})
 

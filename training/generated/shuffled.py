@@ -3,7 +3,7 @@
 python -m training.generated.shuffled lay SET OUT [--strips 60] [--seed 0]    sheets to look at, and key.json not to look at
 python -m training.generated.shuffled score OUT ANSWERS.json                  how many were told rightly
 
-ANSWERS is a JSON object: the number of a strip to true where it is in order, from one end to the other, false where it is shuffled.
+ANSWERS is a JSON object: the number of a strip to true where it is in order, from either end to the other, false where it is shuffled.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ def shuffled(count: int, random: np.random.Generator) -> list[int]:
             return order
 
 
+def straight(count: int, random: np.random.Generator) -> list[int]:
+    """Return the right order, from either end: did all strips in order run the same way, that alone would tell many."""
+    order = list(range(count))
+    return order if random.random() < 0.5 else order[::-1]
+
+
 def lay(folder: Path, out: Path, count: int, seed: int) -> None:
     """Draw strips, as many of each cue as of another, shuffle half of them, and write sheets and the key."""
     random, every = np.random.default_rng(seed), strips(folder)
@@ -56,7 +62,7 @@ def lay(folder: Path, out: Path, count: int, seed: int) -> None:
     laid = []
     for place, name in enumerate(chosen):
         files = every[name]
-        order = shuffled(len(files), random) if place in wrong else list(range(len(files)))
+        order = (shuffled if place in wrong else straight)(len(files), random)
         laid.append([files[at] for at in order])
         key[str(place + 1)] = {"strip": name, "order": order, "in order": place not in wrong}
     out.mkdir(parents=True, exist_ok=True)

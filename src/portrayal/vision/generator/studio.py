@@ -1,4 +1,4 @@
-"""Rendering and reading without a GPU: the generator, and the two small networks that ship (`small/README.md` is their card)."""
+"""Rendering and reading without a GPU: the generator, and the two small networks that ship (`small/CARD.md` is their card)."""
 
 from __future__ import annotations
 
