@@ -20,10 +20,10 @@ from portrayal.engine import in_order
 from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass
-from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of
 from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import Line, find_centre, lines, span_of
+from portrayal.vision.generator.stored import webp
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.to_folder import COMMON
 

