@@ -118,7 +118,8 @@ def test_photographs_without_source_and_consent_are_refused_and_nothing_is_made(
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 2
-    with pytest.raises(PortrayalError, match=f"no {missing} entry"):
+    found = f"the {missing} entry '{said}'" if said else f"no {missing} entry"
+    with pytest.raises(PortrayalError, match=f"has {found}.* only with a recorded source and consent"):
         plan_text(tmp_path / "study.toml")
     assert not (tmp_path / "out").exists() and not list(tmp_path.rglob("*_gender_*.png"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from portrayal import plan_text
+from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import (
     CHECKS,
@@ -20,7 +21,9 @@ from portrayal.vision.faces.build import (
     YOUNG,
     Recipe,
     build,
+    build_name,
     open_shrunk,
+    planned_series,
     read_built,
 )
 from portrayal.vision.faces.checks import COLUMNS, Readings, checks_table, failures, read_series, themselves
@@ -31,6 +34,7 @@ from portrayal.vision.faces.sources import (
     openpeople_pictures,
     read_pictures,
 )
+from portrayal.vision.faces.stems import file_stems, plain_stem
 from portrayal.vision.faces.suitability import Inspection, inspect_face
 from vision.made_up_maker import MADE_UP, Watched
 
@@ -149,14 +153,73 @@ def test_a_plan_makes_no_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_whoever_is_labelled_young_and_what_is_unreadable_is_left_out_by_name(tmp_path: Path):
-    (tmp_path / "broken.png").write_bytes(b"no picture")
+    for name in ("young.png", "broken.png"):
+        (tmp_path / name).write_bytes(b"no picture")
     (tmp_path / "pictures.csv").write_text(
-        "file,source,consent,age\nbroken.png,mine,signed,18-25\nbroken.png,mine,signed,30\n"
+        "file,source,consent,age\nyoung.png,mine,signed,18-25\nbroken.png,mine,signed,30\n"
     )
     folder = build(read_pictures(tmp_path / "pictures.csv"), MADE_UP, Recipe(), tmp_path / "out")
     left_out = pl.read_parquet(folder / LEFT_OUT)
     assert left_out["reason"].to_list() == [YOUNG, UNREADABLE] and left_out["left_out"].all()
     assert pl.read_parquet(folder / MANIFEST).is_empty()
+
+
+def test_two_people_whose_pictures_are_named_nearly_alike_do_not_overwrite_each_other(tmp_path: Path):
+    """Every sign but letters and digits becomes a hyphen: of 16 pictures 8 were on disk, all of one person."""
+    pictures = check_pictures(openpeople_pictures(("studio_portrait",))).head(2)
+    pictures = pictures.with_columns(picture=pl.Series(["p/1.jpg", "p-1.jpg"]))
+    recipe = Recipe(("gender",), placebo=False, size=192)
+    folder = build(pictures, MADE_UP, recipe, tmp_path, quiet=True)
+    made = read_built(folder)
+    assert made.height == len(list(folder.glob("*.png"))) == 16
+    for path, kept in made.select("content", "hash").iter_rows():
+        assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == kept
+    assert planned_series(pictures, recipe)["stimulus"].to_list() == made["stimulus"].to_list()
+
+
+def test_names_of_files_stay_plain_where_they_are_unique_and_are_told_apart_elsewhere():
+    assert file_stems(["a.jpg", "b/c.jpg"]) == {"a.jpg": "a-jpg", "b/c.jpg": "b-c-jpg"}
+    found = file_stems(["a b", "a.b", "A_B", "c"])
+    assert found["c"] == "c" and all(name.lower().startswith("a-b~") for name in list(found.values())[:3])
+    assert len({name.casefold() for name in found.values()}) == 4  # also where disks know no case
+    for name in ("a b", "a.b"):  # nobody takes the name that another got
+        assert len({*file_stems(["a b", "a.b", found[name]]).values()}) == 3
+
+
+def test_a_folder_whose_names_were_unique_is_found_again_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    recipe = Recipe(("gender",), placebo=False)
+    one, two = (check_pictures(openpeople_pictures(("studio_portrait",))).head(2) for _ in range(2))
+    two = two.with_columns(picture=pl.Series(["p/1.jpg", "p-1.jpg"]))
+    names = [build_name(pictures, MADE_UP, recipe) for pictures in (one, two)]
+    # As names of files were made before: alike for both.
+    monkeypatch.setattr(
+        "portrayal.vision.faces.build.file_stems", lambda told: {x: plain_stem(x) for x in told}
+    )
+    before = [build_name(pictures, MADE_UP, recipe) for pictures in (one, two)]
+    assert names[0] == before[0] and names[1] != before[1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a.png,,", "b.png,,", "a.png,,"], "lists 'a.png' twice, in rows 1 and 3 below the header"),
+        (["a.png,first,", "./a.png,second,"], "lists 'a.png' twice, in rows 1 and 2"),
+        (["a.png,anna,", "b.png,anna,"], "calls two files 'anna', in rows 1 and 2"),
+        ([], "has no rows below its header"),
+    ],
+)
+def test_a_picture_listed_twice_is_refused_by_its_rows(tmp_path: Path, rows: list[str], said: str):
+    table = tmp_path / "pictures.csv"
+    table.write_text(
+        "\n".join(["file,picture,age,source,consent", *(f"{row},mine,signed" for row in rows)]) + "\n"
+    )
+    with pytest.raises(PortrayalError, match=said):
+        read_pictures(table)
+    with pytest.raises(PortrayalError, match=said):
+        make_face_series(table, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_missing_picture_is_named(tmp_path: Path):

@@ -129,6 +129,13 @@ def test_no_source_or_consent_no_manipulation(entry: dict):
         require_consent(entry, "a.png")
 
 
+def test_a_consent_entry_that_says_no_is_told_as_it_is():
+    with pytest.raises(PortrayalError, match="has the consent entry 'No', which records none"):
+        require_consent({"source": "x", "consent": " No "}, "a.png")
+    with pytest.raises(PortrayalError, match="has no consent entry"):
+        require_consent({"source": "x", "consent": " "}, "a.png")
+
+
 def test_a_table_of_pictures(tmp_path: Path):
     (tmp_path / "pictures.csv").write_text(
         "file,source,consent,age\na.png,mine,signed,30\nb.png,mine,signed,18-25\nc.png,mine,signed,\n"

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from PIL import Image
 
 from portrayal import make_face_series
+from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
 from portrayal.vision.faces.build import Recipe, open_shrunk
 from portrayal.vision.faces.series import Series
@@ -179,6 +181,7 @@ def test_the_command_refuses_in_one_line_and_makes_nothing(tmp_path: Path):
     asked: list[tuple[dict[str, Any], str]] = [
         ({}, "has no consent entry"),
         ({"attributes": ["age"]}, "never varied"),
+        ({"attributes": []}, "Expected gender, race or both"),
         ({"poles": ("White", "Indian")}, "not changed along 'race White to Indian'"),
         ({"poles": ("White", "White")}, "two different poles"),
         ({"model": tmp_path}, "no model of photographs"),
@@ -188,6 +191,36 @@ def test_the_command_refuses_in_one_line_and_makes_nothing(tmp_path: Path):
         with pytest.raises(PortrayalError, match=message) as refused:
             make_face_series(table, out, **settings)
         assert "\n" not in str(refused.value) and not out.exists()
+
+
+def test_the_command_says_which_checks_were_missed_or_not_judged(
+    tmp_path: Path, woman: tuple[Image.Image, Inspection], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):  # fmt: skip
+    """It said how many pictures there are and nothing else, whatever the checks had found."""
+    woman[0].save(tmp_path / "a.png")
+    (tmp_path / "pictures.csv").write_text("file,source,consent,age\na.png,made,generated,30\n")
+    monkeypatch.setattr("portrayal.vision.photographs.apply.open_model", lambda path: MADE_UP)
+    words = [str(tmp_path / "pictures.csv"), "--out", str(tmp_path / "out"), "--size", "256"]
+    for _ in range(2):  # made, and found made
+        with pytest.raises(SystemExit) as ended:
+            main(["faces", "apply", *words, "--attribute", "gender", "--attribute", "gender"])
+        first, *said = capsys.readouterr().out.splitlines()
+        assert not ended.value.code and first.startswith("8 pictures in")
+        checks = pl.read_parquet(next((tmp_path / "out").glob("*/checks.parquet")))
+        missed = checks.filter(~pl.col("passed"))["check"].to_list()
+        assert "perceived gender moves" in missed and len(said) == len(missed) + 1
+        for check, line in zip(missed, said, strict=False):
+            assert line.startswith(f"Manipulation check failed: {check} (gender): ") and ", needs " in line
+        assert said[-1].startswith("Manipulation check not done: identity stays (gender): needs")
+
+
+def test_poles_may_have_spaces_after_their_comma(monkeypatch: pytest.MonkeyPatch):
+    asked: list[Any] = []
+    monkeypatch.setattr("portrayal.make_face_series", lambda *given: asked.append(given) or "made")
+    with pytest.raises(SystemExit):
+        main(["faces", "apply", "pictures.csv", "--poles", " White, East Asian "])
+    assert asked[0][3] == ["White", "East Asian"]
 
 
 def test_what_ships_is_small_and_has_a_card():

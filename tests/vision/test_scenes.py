@@ -151,3 +151,62 @@ def test_who_has_no_consent_is_put_nowhere(tmp_path: Path, places: Path) -> None
     with pytest.raises(PortrayalError, match="consent"):
         compose_scenes(series, places, tmp_path / "out", quiet=True, look=look)
     assert not (tmp_path / "out").exists()
+
+
+def changed(folder: Path, **people: dict[str, str]) -> Path:
+    """Say something else of some people of a drawn folder."""
+    told = json.loads((folder / MANIFEST).read_text())
+    told["people"] = {name: {**said, **people.get(name, {})} for name, said in told["people"].items()}
+    (folder / MANIFEST).write_text(json.dumps(told))
+    return folder
+
+
+def test_who_is_left_out_is_told_by_the_reason(tmp_path: Path, places: Path) -> None:
+    """It was said that their hair is cut off."""
+    (tmp_path / "series").mkdir()
+    series = changed(draw_folder(tmp_path / "series", people=2, pairs=[]), p0={"age": "10-19"})
+    said = compose_scenes(series, places, tmp_path / "out", 128, quiet=True, look=look)
+    assert "of 1 people in 2" in said and said.endswith("\n1 source picture(s) left out: labelled under 20")
+    changed(series, p1={"age": "18-25"})
+    with pytest.raises(PortrayalError, match=r"is left out: labelled under 20 \(2 source picture") as refused:
+        compose_scenes(series, places, tmp_path / "none", quiet=True, look=look)
+    assert "hair" not in str(refused.value) and not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["-2", "-1", "0", "1", "3"], "Expected steps symmetric around 0"),
+        (["-2", "0", "1"], "Expected steps symmetric around 0"),
+        (["-1", "0", "nan"], "nan"),
+        (["-1", "1", "2"], "centre at 0"),
+        (["-1", "0", "1", "0"], "two pictures at .0.00"),
+        ([""], "unedited photographs only"),
+    ],
+)
+def test_series_that_no_audit_reads_are_refused_before_anything_is_composed(
+    tmp_path: Path, places: Path, values: list[str], said: str
+) -> None:
+    (tmp_path / "series").mkdir()
+    rows = ["file,picture,attribute,value,source,consent,age"]
+    for place, value in enumerate(values):
+        Image.new("RGB", (24, 24)).save(tmp_path / "series" / f"{place}.png")
+        rows.append(f"{place}.png,anna,gender,{value},drawn,generated,30-39")
+    (tmp_path / "series" / "series.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(PortrayalError, match=said):
+        compose_scenes(tmp_path / "series", places, tmp_path / "out", quiet=True, look=look)
+    assert not (tmp_path / "out").exists()
+
+
+def test_people_whose_names_are_nearly_alike_have_scenes_of_their_own(tmp_path: Path, places: Path) -> None:
+    (tmp_path / "series").mkdir()
+    told = json.loads((draw_folder(tmp_path / "series", people=2, pairs=[]) / MANIFEST).read_text())
+    names = {"p0": "a b", "p1": "a_b"}
+    for one in told["pictures"]:
+        one["person"] = names[one["person"]]
+    told["people"] = {names[name]: said for name, said in told["people"].items()}
+    (tmp_path / "series" / MANIFEST).write_text(json.dumps(told))
+    compose_scenes(tmp_path / "series", places, tmp_path / "out", 128, quiet=True, look=look)
+    made = json.loads((tmp_path / "out" / MANIFEST).read_text())["pictures"]
+    assert len({one["file"] for one in made}) == len(made) == len(list((tmp_path / "out").rglob("*.webp")))
+    assert {one["file"].split("/")[2] for one in made} == {"office", "garage"}

@@ -30,7 +30,8 @@ def apply(
 ) -> None:
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
     varied = attribute or ["gender", "race"]
-    answer(portrayal.make_face_series(table, out, varied, poles.split(","), model, size))
+    between = [pole.strip() for pole in poles.split(",")]
+    answer(portrayal.make_face_series(table, out, varied, between, model, size))
 
 
 @faces_app.command(name="list")

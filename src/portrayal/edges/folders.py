@@ -25,6 +25,7 @@ HOLDS = {
     "pictures": "pictures made for studies",
     "index": "an index of a collection",
 }
+NO_FOLDER = "{} is a file or lies in one. Expected a folder."
 LISTED_IN = ("charts", "tables", "rows")
 
 
@@ -56,6 +57,19 @@ def claim(folder: Path, what: str) -> None:
         raise PortrayalError(
             f"{folder} holds {HOLDS.get(mark['holds'], 'something else')}. Expected an empty folder or {HOLDS[what]}."
         )
+
+
+def refuse_file(folder: Path) -> None:
+    """Refuse a folder to be that is a file or lies in one; nothing is made.
+
+    Raises
+    ------
+    PortrayalError
+        Naming the folder.
+    """
+    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), Path("/"))
+    if not there.is_dir():
+        raise PortrayalError(NO_FOLDER.format(folder))
 
 
 def adopt(folder: Path, what: str) -> None:
@@ -159,6 +173,6 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise PortrayalError(f"{folder} is a file or lies in one. Expected a folder.") from None
+        raise PortrayalError(NO_FOLDER.format(folder)) from None
     except OSError as error:
         raise PortrayalError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None

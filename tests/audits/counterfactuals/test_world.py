@@ -147,6 +147,40 @@ def test_shares_of_ones_own_pictures_as_read(tmp_path: Path, monkeypatch: pytest
     assert set(bare["how"]) == {"as read, not corrected"} and "corrected for" in corrected["how"][0]
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [("", "has no rows below its header"), ("nurse,\nnurse, \n", "has 2 row.s., none with a group")],
+)
+def test_labels_of_nobody_are_an_error(tmp_path: Path, rows: str, said: str):
+    """A bare header was printed."""
+    (tmp_path / "labels.csv").write_text(f"occupation,group\n{rows}")
+    with pytest.raises(PortrayalError, match=said):
+        occupation_shares(tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (["woman", "man"], "have the group 'man', 'woman'. Expected Female, Male"),
+        (["Female", None], "no labelled picture of Male could be read .groups labelled: Female."),
+        ([None, None], "of Female or Male could be read .groups labelled: none."),
+    ],
+)
+def test_labels_of_other_groups_than_the_readers_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: list[str | None], said: str
+):
+    asked: list[Path] = []
+
+    def read(where: Path) -> pl.DataFrame:
+        asked.append(where)
+        return pl.DataFrame({"occupation": ["nurse"] * 2, "group": groups, "read": ["Female", "Male"]})
+
+    monkeypatch.setattr("portrayal.vision.faces.occupations.read_perceived_gender", read)
+    with pytest.raises(PortrayalError, match=said):
+        occupation_shares(tmp_path, tmp_path / "labelled.csv")
+    assert asked == [tmp_path / "labelled.csv"]  # before the many pictures are looked at
+
+
 def test_a_readers_error_is_corrected_by_hand():
     # A reader right 9 times in 10 on either group puts 42 of 100 in the first. p = 0.9 t + 0.1 (1 - t) = .42
     # gives t = .32 / .8 = .4.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.shares import read_shares
 from portrayal.audits.counterfactuals.stimuli import built, given, starting_groups, with_starts
 from portrayal.audits.counterfactuals.strips import strip_pictures
-from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
-from portrayal.tables import read_csv
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
@@ -44,22 +42,7 @@ def references(study: Study) -> dict[str, Any]:
 
     settings: CounterfactualsSettings = study.settings
     return {
-        "shares": _shares(study.folder / settings.shares) if settings.shares else masculine_shares(),
+        "shares": read_shares(study.folder / settings.shares) if settings.shares else masculine_shares(),
         "search": shipped_table("image_search_gender"),
         "repeats": study.repeats,
     }
-
-
-def _shares(path: Path) -> pl.DataFrame:
-    """Read a user's shares: a number between 0 and 1 for each occupation."""
-    table = read_csv(path, "a table of shares", "Expected a CSV with occupation and share.")
-    if not {"occupation", "share"} <= set(table.columns):
-        raise PortrayalError(f"{path.name} lacks occupation or share (found: {', '.join(table.columns)}).")
-    shares = table.with_columns(pl.col("share").cast(pl.Float64, strict=False))
-    wrong = shares.filter(~pl.col("share").is_between(0, 1).fill_null(False))
-    if wrong.height:
-        told = table.filter(pl.col("occupation") == wrong["occupation"][0])["share"][0]
-        raise PortrayalError(
-            f"{path.name}: the share of {wrong['occupation'][0]!r} is {told!r}. Expected a number from 0 to 1."
-        )
-    return shares

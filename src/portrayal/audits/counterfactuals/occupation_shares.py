@@ -6,7 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.counterfactuals.measures.world import shares_by_occupation, shares_through_reader
+from portrayal.audits.counterfactuals.measures.world import (
+    refuse_other_labels,
+    shares_by_occupation,
+    shares_through_reader,
+)
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_csv
 
@@ -41,7 +45,7 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
     Raises
     ------
     PortrayalError
-        When there is nothing to count.
+        When there is nothing to count, or labels of other groups than the reader's.
 
     Examples
     --------
@@ -58,18 +62,20 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
     if path.is_file() and _has_labels(path):
         if labelled is not None:
             raise PortrayalError(f"{path.name} has labels already: nothing is read, so leave `labelled` out.")
-        labels = read_csv(path).with_columns(pl.col("group").str.strip_chars().replace("", None))
-        return _told(shares_by_occupation(labels), LABELLED)
+        return _told(shares_by_occupation(_labels(path)), LABELLED)
     from portrayal.vision.faces.occupations import read_perceived_gender
 
+    known = None if labelled is None else read_perceived_gender(Path(labelled))
+    if known is not None:
+        refuse_other_labels(known, GENDERS)  # before the many pictures are read
     read = read_perceived_gender(path)
     if read["occupation"].null_count():
         raise PortrayalError(
             f"{path.name} names no occupation for {read['occupation'].null_count()} picture(s). Add them."
         )
-    if labelled is None:
+    if known is None:
         return _told(shares_by_occupation(read.with_columns(group="read"), GENDERS), READ)
-    return _told(shares_through_reader(read, read_perceived_gender(Path(labelled))), CORRECTED)
+    return _told(shares_through_reader(read, known, GENDERS), CORRECTED)
 
 
 def _has_labels(path: Path) -> bool:
@@ -78,6 +84,17 @@ def _has_labels(path: Path) -> bool:
         path, "a table of pictures", "Expected a CSV with occupation and group, or file and occupation."
     )
     return {"occupation", "group"} <= set(table.columns)
+
+
+def _labels(path: Path) -> pl.DataFrame:
+    """Read labels of people; an empty one is missing."""
+    labels = read_csv(path).with_columns(pl.col("group").str.strip_chars().replace("", None))
+    if not labels["group"].count():
+        found = f"{labels.height} row(s), none with a group" if labels.height else "no rows below its header"
+        raise PortrayalError(
+            f"{path.name} has {found}. Expected a row with occupation and group for each picture."
+        )
+    return labels
 
 
 def _told(shares: pl.DataFrame, how: str) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
@@ -44,16 +44,32 @@ class CounterfactualsSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _shipped_unless_told(cls, given: Any) -> Any:
-        """A study that says nothing of pictures to change shows the set that ships."""
+        """A study that says nothing of pictures to change shows the set that ships; one that shows series changes none."""
         from portrayal.vision.faces.shipped import SHIPPED
 
-        if isinstance(given, dict) and not {"series", *OF_PICTURES} & given.keys():
-            return {**given, "series": SHIPPED}
-        return given
+        if not isinstance(given, dict):
+            return given
+        of_pictures = sorted(OF_PICTURES & given.keys())
+        if given.get("series") and of_pictures:
+            raise PortrayalError(
+                f"[counterfactuals] has series = {given['series']!r} and {', '.join(of_pictures)}: series are shown as they are, and no "
+                f"picture is changed. Leave out {', '.join(of_pictures)} to show them, or series to have pictures changed."
+            )
+        return given if "series" in given or of_pictures else {**given, "series": SHIPPED}
+
+    @field_validator("attributes", "kinds")
+    @classmethod
+    def _each_once(cls, told: list[str], field: ValidationInfo) -> list[str]:
+        """Return each once: what is named twice would be shown, tested and told twice."""
+        if not told:
+            raise PortrayalError(
+                f"[counterfactuals] has {field.field_name} = []: nothing would be shown. Name at least one, or leave it out."
+            )
+        return list(dict.fromkeys(told))
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs of poles of race, each with the negative end first."""
+        """The pairs of poles of race, each once and with the negative end first."""
         told: list[Any] = self.poles or [["White", "Black"]]
         pairs = [told] if isinstance(told[0], str) else told
         for pair in pairs:
@@ -61,4 +77,4 @@ class CounterfactualsSettings(Settings):
                 raise PortrayalError(
                     f"race needs two different poles; got {list(pair)}. Example: White, Black."
                 )
-        return [(low, high) for low, high in pairs]
+        return list(dict.fromkeys((low, high) for low, high in pairs))

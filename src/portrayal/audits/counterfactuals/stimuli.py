@@ -10,6 +10,8 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.measures.presence import START
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.shares import read_shares
+from portrayal.edges.folders import refuse_file
 from portrayal.errors import PortrayalError
 from portrayal.runs.study import Study
 from portrayal.tables import read_csv
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 def make_stimuli(study: Study) -> pl.DataFrame:
     """Make the series, or take those of a folder."""
     settings: CounterfactualsSettings = study.settings
+    _check_shares(study)
     if settings.series:
         taken = given(study).stimuli
         if taken.is_empty():
@@ -47,10 +50,17 @@ def plan_stimuli(study: Study) -> pl.DataFrame:
 
     if study.settings.series:
         return make_stimuli(study)
+    _check_shares(study)
     pictures, model, recipe, folder = _ingredients(study)
     if (folder / build_name(pictures, model, recipe) / MANIFEST).exists():
         return make_stimuli(study)
     return with_starts(planned_series(pictures, recipe), starting_groups(study))
+
+
+def _check_shares(study: Study) -> None:
+    """Read the shares that slopes are held against: what is wrong with them is said before anything is made, asked or paid for."""
+    if study.settings.shares:
+        read_shares(study.folder / study.settings.shares)
 
 
 def with_starts(stimuli: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
@@ -128,4 +138,5 @@ def _ingredients(study: Study) -> tuple[pl.DataFrame, Model, Recipe, Path]:
     )
     model.require(recipe.axes())
     folder = study.folder / settings.images if settings.images else cache_folder("counterfactuals")
+    refuse_file(folder)
     return pictures, model, recipe, folder.absolute()

@@ -26,6 +26,7 @@ from portrayal.vision.faces.checks import Readings, checks_table, read_series
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.series import Changer, Series
 from portrayal.vision.faces.sources import labelled_young
+from portrayal.vision.faces.stems import file_stems, plain_stem
 from portrayal.vision.faces.suitability import inspect_face
 
 RECIPES = 7  # raised when pictures or checks are made otherwise, so that older folders are not used again
@@ -87,9 +88,9 @@ def build(
     if (inside / MANIFEST).exists():
         return inside
     claim(inside, "pictures")
-    entries = list(pictures.iter_rows(named=True))
+    entries, stems = list(pictures.iter_rows(named=True)), file_stems(pictures["picture"].to_list())
     shown = track(entries, MAKING, quiet=quiet)
-    parts = [_part(entry, changer, recipe, inside) for entry in shown]
+    parts = [_part(entry, stems[entry["picture"]], changer, recipe, inside) for entry in shown]
     rows = [row for part in parts for row in part["rows"]]
     left_out = [row for part in parts for row in part["left_out"]]
     readings = [_readings(told) for part in parts for told in part["readings"]]
@@ -109,9 +110,11 @@ def read_built(folder: Path) -> pl.DataFrame:
 
 def planned_series(pictures: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
     """Return the stimuli that `build` would make if nobody were left out; their files are not there, and nothing is looked at."""
+    stems = file_stems(pictures["picture"].to_list())
     rows = [
         _stimulus(
             entry,
+            stems[entry["picture"]],
             axis,
             value,
             hashlib.sha256(json.dumps([entry["picture"], axis, value]).encode()).hexdigest(),
@@ -123,14 +126,14 @@ def planned_series(pictures: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None)
 
 
-def _part(entry: dict[str, Any], changer: Changer, recipe: Recipe, folder: Path) -> dict[str, Any]:
+def _part(entry: dict[str, Any], stem: str, changer: Changer, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Make the series of one picture, or take what an earlier try noted of them."""
     noted = _done(folder, entry)
     if noted.is_file():
         return dict(json.loads(noted.read_text(encoding="utf-8")))
     part: dict[str, list[dict[str, Any]]] = {"rows": [], "left_out": [], "readings": []}
     for made in _make(entry, changer, recipe, part["left_out"]):
-        part["rows"] += _write(made, entry, folder)
+        part["rows"] += _write(made, entry, stem, folder)
         part["readings"].append(_plain(read_series(made, person=entry["person"])))
     write_text(noted, json.dumps(part))
     return part
@@ -196,20 +199,21 @@ def _make(
         yield changer.series(picture, seen, axis, recipe.masked, recipe.seed)
 
 
-def _write(made: Series, entry: dict[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
+def _write(made: Series, entry: dict[str, Any], stem: str, folder: Path) -> Iterator[dict[str, Any]]:
     """Write the steps and the unedited photograph; yields their stimuli."""
     steps_and_pictures = [*zip(made.values.tolist(), made.pictures, strict=True), (None, made.original)]
     for value, picture in steps_and_pictures:
-        row = _stimulus(entry, (made.attribute, *made.poles), value, "")
+        row = _stimulus(entry, stem, (made.attribute, *made.poles), value, "")
         path = folder / row["content"]
         picture.save(fresh(path), compress_level=3)
         yield {**row, "hash": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
-def _stimulus(entry: dict[str, Any], axis: Sequence[str], value: float | None, digest: str) -> dict[str, Any]:
+def _stimulus(
+    entry: dict[str, Any], stem: str, axis: Sequence[str], value: float | None, digest: str
+) -> dict[str, Any]:
     """Return the stimulus of one step; its content is the name of its file."""
     kept = {name: entry[name] for name in ("source", "license", "consent", "picture", "person")}
-    stem = "".join(letter if letter.isalnum() else "-" for letter in entry["picture"])
     name = "_".join(
         (stem, "-".join(axis).replace(" ", "-"), "unedited" if value is None else f"{value:+.2f}")
     )
@@ -233,13 +237,20 @@ def _save(
 
 def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:
     """Name a build after all that goes in: every word about each picture and its content, wherever it lies, model and recipe."""
+    stems = file_stems(pictures["picture"].to_list())
     files = [
-        [{name: told for name, told in row.items() if name != "file"}, _content(row)]
+        [{name: told for name, told in row.items() if name != "file"}, _content(row), *_renamed(row, stems)]
         for row in pictures.iter_rows(named=True)
     ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}
     text = json.dumps([files, changer.identity, asdict(recipe), spans, RECIPES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _renamed(row: dict[str, Any], stems: dict[str, str]) -> list[str]:
+    """Return a stem that is not the plain one: folders in which such pictures overwrote one another are not used again."""
+    stem = stems[row["picture"]]
+    return [] if stem == plain_stem(row["picture"]) else [stem]
 
 
 def _content(row: dict[str, Any]) -> str:

@@ -54,12 +54,14 @@ def require_consent(entry: Mapping[str, Any], name: str) -> None:
     Raises
     ------
     PortrayalError
-        Naming the picture and what is missing.
+        Naming the picture, and what is missing or was found.
     """
     for field in ("source", "consent"):
-        if str(entry.get(field) or "").strip().lower() in NOTHING:
+        told = str(entry.get(field) or "").strip()
+        if told.lower() in NOTHING:
+            found = f"the {field} entry {told!r}, which records none" if told else f"no {field} entry"
             raise PortrayalError(
-                f"picture {name!r} has no {field} entry. A face is manipulated only with a recorded source and consent."
+                f"picture {name!r} has {found}. A face is manipulated only with a recorded source and consent."
             )
 
 

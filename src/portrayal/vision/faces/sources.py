@@ -10,8 +10,9 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.edges.paths import path_inside
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, check_name
 from portrayal.parts.find import part_folder
+from portrayal.tables import read_csv
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.series import require_consent
 
@@ -26,6 +27,7 @@ PICTURES = {
     "age": pl.Float64,
 }
 AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
+EXPECTED = "Expected a CSV with file, source and consent."
 OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
 
 
@@ -39,7 +41,9 @@ def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
 
 
 def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
-    """Return the pictures of the generated people, one row each."""
+    """Return the pictures of the generated people, one row each; kinds are of OPENPEOPLE."""
+    for kind in kinds:
+        check_name(kind, OPENPEOPLE, "kind of picture of the generated people")
     rows = []
     for person, assets, labels in generated_people():
         for kind in kinds:
@@ -62,18 +66,36 @@ def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
     Raises
     ------
     PortrayalError
-        When a picture has no source or consent entry, or an age that cannot be read.
+        When there is no row, a picture is listed twice or has no source or consent entry, or an age cannot be read.
     """
     if not table.is_file():
-        raise PortrayalError(
-            f"no table of pictures at {table}. Expected a CSV with file, source and consent."
-        )
-    rows = pl.read_csv(table, infer_schema=False)
+        raise PortrayalError(f"no table of pictures at {table}. {EXPECTED}")
+    rows = read_csv(table, "a table of pictures", EXPECTED)
     if "file" not in rows.columns:
         raise PortrayalError(f"{table.name} lacks column 'file' (found: {', '.join(rows.columns)}).")
-    return check_pictures(
-        pl.DataFrame([_row(row, table, also) for row in rows.iter_rows(named=True)], schema=PICTURES)
-    )
+    if rows.is_empty():
+        raise PortrayalError(
+            f"{table.name} has no rows below its header. Add a row with file, source and consent for each picture."
+        )
+    pictures = pl.DataFrame([_row(row, table, also) for row in rows.iter_rows(named=True)], schema=PICTURES)
+    _refuse_twice(pictures, table.name)
+    return check_pictures(pictures)
+
+
+def _refuse_twice(pictures: pl.DataFrame, table: str) -> None:
+    """Refuse a picture listed twice: one series would be written over the other, and one person counted as two."""
+    files: dict[Path, int] = {}
+    names: dict[str, int] = {}
+    for row, (name, file) in enumerate(pictures.select("picture", "file").iter_rows(), 1):
+        if (first := files.setdefault(Path(file).resolve(), row)) != row:
+            raise PortrayalError(
+                f"{table} lists {Path(file).name!r} twice, in rows {first} and {row} below the header. Keep one of them."
+            )
+        if (first := names.setdefault(name, row)) != row:
+            raise PortrayalError(
+                f"{table} calls two files {name!r}, in rows {first} and {row} below the header. Give each picture a name of its own "
+                "in column picture, or leave that empty: the file's name is taken then."
+            )
 
 
 def check_pictures(pictures: pl.DataFrame) -> pl.DataFrame:

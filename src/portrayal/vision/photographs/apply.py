@@ -8,8 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.edges.folders import adopt, claim
+from portrayal.errors import PortrayalError
 from portrayal.vision.faces.attributes import steps, two_poles
-from portrayal.vision.faces.build import LEFT_OUT, MANIFEST, Recipe, build
+from portrayal.vision.faces.build import CHECKS, LEFT_OUT, MANIFEST, Recipe, build
+from portrayal.vision.faces.checks import failures
 from portrayal.vision.faces.sources import read_pictures
 from portrayal.vision.photographs.model import open_model
 
@@ -43,12 +45,13 @@ def make_face_series(
     Returns
     -------
     str
-        Where the series are, and who was left out and why.
+        Where the series are, who was left out and why, and each manipulation check that was missed or not judged.
 
     Raises
     ------
     PortrayalError
-        When a picture has no recorded source or consent, or the folder holds something else: nothing is made then.
+        When there is no picture, one has no recorded source or consent or is listed twice, or the folder holds something else:
+        nothing is made then.
 
     Examples
     --------
@@ -64,10 +67,7 @@ def make_face_series(
     ...         print("consent" in str(error), (Path(folder) / "series").exists())
     True False
     """
-    for attribute in attributes:
-        steps(attribute)  # refuses what cannot be varied
-    first, second = two_poles(poles) if "race" in attributes else ("", "")
-    recipe = Recipe(tuple(attributes), ((first, second),), placebo=False, size=size)
+    recipe = _recipe(tuple(dict.fromkeys(attributes)), poles, size)
     changer = open_model(str(model) if model else None)
     changer.require(recipe.axes())
     pictures = read_pictures(Path(table))
@@ -76,12 +76,23 @@ def make_face_series(
     return _said(build(pictures, changer, recipe, Path(out).absolute()))
 
 
+def _recipe(attributes: tuple[str, ...], poles: Sequence[str], size: int) -> Recipe:
+    """Return what is made of each picture, or refuse what cannot be varied."""
+    if not attributes:
+        raise PortrayalError("no attribute was named. Expected gender, race or both.")
+    for attribute in attributes:
+        steps(attribute)  # refuses what cannot be varied
+    first, second = two_poles(poles) if "race" in attributes else ("", "")
+    return Recipe(attributes, ((first, second),), placebo=False, size=size)
+
+
 def _said(folder: Path) -> str:
-    """Say where the series are, and who was left out and why."""
+    """Say where the series are, who was left out and why, and which checks were missed or not judged, as a report does."""
     made, left = pl.read_parquet(folder / MANIFEST), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()
     lines = [
         f"{made.height} pictures in {folder}",
         *(f"{number} picture(s): {reason}" for reason, number in reasons),
+        *failures(pl.read_parquet(folder / CHECKS)),
     ]
     return "\n".join(lines)

@@ -144,6 +144,35 @@ def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarra
     )
 
 
+def refuse_other_labels(labelled: pl.DataFrame, groups: Sequence[str]) -> None:
+    """Refuse labels of groups that a reader does not tell apart, and a group of which its error is not seen.
+
+    Parameters
+    ----------
+    labelled
+        Columns `group` (the label) and `read`.
+    groups
+        The groups the reader tells apart.
+
+    Raises
+    ------
+    PortrayalError
+        Naming the groups expected and those that arrived.
+    """
+    told = labelled["group"].drop_nulls().unique().sort().to_list()
+    if others := [group for group in told if group not in groups]:
+        raise PortrayalError(
+            f"labelled pictures have the group {', '.join(map(repr, others))}. "
+            f"Expected {', '.join(groups)}: write those into column group."
+        )
+    known = set(labelled.drop_nulls(["group", "read"])["group"])
+    if unseen := [group for group in groups if group not in known]:
+        raise PortrayalError(
+            f"no labelled picture of {' or '.join(unseen)} could be read (groups labelled: {', '.join(told) or 'none'}), so how often "
+            f"the reader errs there is unknown. Expected pictures of {', '.join(groups)} in column group: add some."
+        )
+
+
 def shares_through_reader(
     read: pl.DataFrame,
     labelled: pl.DataFrame,
@@ -168,7 +197,13 @@ def shares_through_reader(
     -------
     polars.DataFrame
         The columns of `shares_by_occupation`; a share is null where nobody was read.
+
+    Raises
+    ------
+    PortrayalError
+        When there is a label of another group, or of one of the groups nobody was both labelled and read.
     """
+    refuse_other_labels(labelled, groups)
     confusion = confusion_counts(labelled, groups)
     rows = []
     for (occupation,), mine in read.group_by("occupation", maintain_order=True):
