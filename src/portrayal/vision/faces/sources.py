@@ -12,6 +12,7 @@ import polars as pl
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_folder
+from portrayal.tables import read_csv
 from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.series import require_consent
 
@@ -62,15 +63,19 @@ def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
     Raises
     ------
     PortrayalError
-        When a picture has no source or consent entry, or an age that cannot be read.
+        When it is no CSV or names no picture, or a picture has no source or consent entry, or an age that cannot be read.
     """
     if not table.is_file():
         raise PortrayalError(
             f"no table of pictures at {table}. Expected a CSV with file, source and consent."
         )
-    rows = pl.read_csv(table, infer_schema=False)
+    rows = read_csv(table, "a table of pictures", "Expected a CSV in UTF-8 with file, source and consent.")
     if "file" not in rows.columns:
         raise PortrayalError(f"{table.name} lacks column 'file' (found: {', '.join(rows.columns)}).")
+    if rows.is_empty():
+        raise PortrayalError(
+            f"{table.name} names no picture. Expected a row with file, source and consent for each."
+        )
     return check_pictures(
         pl.DataFrame([_row(row, table, also) for row in rows.iter_rows(named=True)], schema=PICTURES)
     )

@@ -11,8 +11,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.axis import POLES, Axis, axes_of, with_poles
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, check, check_responses
-
-UNEVEN = 0.05  # of a step: values written with two decimals are as far from evenly spaced
+from portrayal.vision.faces.values import even_values
 
 # The factors of a counterfactual stimulus. `value` is null for the unedited photograph.
 FACTORS = {
@@ -92,7 +91,7 @@ def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
 
 def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
     edited = factors.filter(pl.col("condition") == "edited")
-    values = _steps(edited, axis.title)
+    values = even_values(edited["value"].drop_nulls(), axis.title)
     asked = answers.join(factors, on="stimulus", how="inner")
     whole = _whole_series(edited, asked, len(values))
     kept = edited.filter(pl.col("picture").is_in(whole))
@@ -136,27 +135,6 @@ def _refusals(
     whole = ~np.isnan(refused).any(axis=1)
     in_part = pictures.filter(pl.Series(~whole & (refused > 0).any(axis=1)))["person"].n_unique()
     return refused[whole], pictures.filter(pl.Series(whole))["person"].to_list(), in_part
-
-
-def _steps(edited: pl.DataFrame, attribute: str) -> np.ndarray:
-    """Return the values of a series, rising.
-
-    The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
-    values must lie alike on both sides of 0; both count steps, so the steps must be alike.
-    """
-    values = edited["value"].drop_nulls().unique().sort().to_numpy()
-    if len(values) < 3 or 0.0 not in values:
-        raise PortrayalError(
-            f"the {attribute} series has the values {values.tolist()}. Expected three or more steps with a centre at 0."
-        )
-    step = np.diff(values).mean()
-    lopsided = np.abs(values + values[::-1]).max() > 1e-6 * step
-    if lopsided or np.abs(np.diff(values) - step).max() > UNEVEN * step:
-        raise PortrayalError(
-            f"the {attribute} series has the values {values.tolist()}. Expected steps symmetric around 0 and evenly "
-            f"spaced, such as -2, -1, 0, 1, 2. Leave out the steps without a counterpart, or make the missing ones."
-        )
-    return values
 
 
 def _whole_series(edited: pl.DataFrame, asked: pl.DataFrame, steps: int) -> list[str]:
