@@ -162,12 +162,12 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
     for name in (
         "anna_gender_-1.33.png",
         "anna_gender_0.png",
-        "anna_gender_+2.png",
+        "anna_gender_+1.33.png",
         "anna_gender_unedited.png",
     ):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
     made = read_folder(tmp_path, "my studio", "own", "signed", "30-39")[0].sort("stimulus")
-    assert made["value"].to_list() == [2.0, -1.33, 0.0, None]
+    assert made["value"].to_list() == [1.33, -1.33, 0.0, None]
     assert set(made["picture"]) == {"anna"} and made["condition"].to_list().count("unedited") == 1
     with pytest.raises(PortrayalError, match="source and consent"):
         read_folder(tmp_path)
@@ -176,15 +176,15 @@ def test_a_folder_of_series_by_file_names(tmp_path: Path):
 def test_a_folder_of_series_by_table(tmp_path: Path):
     Image.new("RGB", (8, 8)).save(tmp_path / "x.png")
     table = tmp_path / "series.csv"
-    table.write_text(
-        "file,picture,attribute,value,source,consent,person,age\nx.png,one,race,-2,s,generated,p,30\n"
-    )
+    lines = [f"x.png,one,race,{value},s,generated,p,30,White,Black" for value in (-2, 0, 2)]
+    head = "file,picture,attribute,value,source,consent,person,age,pole_low,pole_high"
+    table.write_text("\n".join([head, *lines]))
     row = read_folder(tmp_path)[0].row(0, named=True)
     assert (row["person"], row["attribute"], row["value"]) == ("p", "race", -2.0)
     table.write_text("file,picture,attribute,value,source,consent\nx.png,one,age,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="age is never varied"):
         read_folder(tmp_path)
-    table.write_text("file,picture,attribute,value,source,consent\ny.png,one,race,-2,s,generated\n")
+    table.write_text("file,picture,attribute,value,source,consent\ny.png,one,gender,-2,s,generated\n")
     with pytest.raises(PortrayalError, match="is not there"):
         read_folder(tmp_path)
     with pytest.raises(PortrayalError, match="no series in"):
@@ -198,9 +198,10 @@ def test_a_folder_varies_gender_race_or_placebo_only(tmp_path: Path, attribute: 
     table.write_text(f"file,picture,attribute,value,source,consent\nx.png,one,{attribute},-2,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected gender, race or placebo"):
         read_folder(tmp_path)
-    table.write_text("file,picture,attribute,value,source,consent,age\nx.png,one,Race,-2,s,generated,30\n")
-    assert read_folder(tmp_path)[0]["attribute"].to_list() == ["race"]
-    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,race,low,s,generated\n")
+    lines = [f"x.png,one,Gender,{value},s,generated,30" for value in (-1, 0, 1)]
+    table.write_text("\n".join(["file,picture,attribute,value,source,consent,age", *lines]))
+    assert read_folder(tmp_path)[0]["attribute"].to_list() == ["gender"] * 3
+    table.write_text("file,picture,attribute,value,source,consent\nx.png,one,gender,low,s,generated\n")
     with pytest.raises(PortrayalError, match="Expected a number"):
         read_folder(tmp_path)
 
@@ -218,17 +219,21 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
     portrait.save(tmp_path / "face.png")
     (tmp_path / "broken.png").write_bytes(b"no picture")
     rows = [("square", "labelled", "20-29"), ("square", "young", "10-19"), ("face", "seen", ""), ("square", "unseen", ""),
-            ("broken", "unreadable", "")]  # fmt: skip
-    lines = [f"{file}.png,{picture},gender,0,s,generated,{age}" for file, picture, age in rows]
+            ("broken", "unreadable", "30-39")]  # fmt: skip
+    lines = [
+        f"{file}.png,{picture},gender,{value},s,generated,{age}"
+        for file, picture, age in rows
+        for value in (-1, 0, 1)
+    ]
     (tmp_path / "series.csv").write_text(
         "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
     )
     stimuli, left_out, _ = read_folder(tmp_path)
-    assert stimuli["picture"].to_list() == ["labelled", "seen"]
+    assert stimuli["picture"].unique(maintain_order=True).to_list() == ["labelled", "seen"]
     assert left_out.rows() == [
         ("young", YOUNG, True),
         ("unseen", UNSEEN, True),
-        ("unreadable", UNSEEN, True),
+        ("unreadable", "unreadable picture: broken.png", True),
     ]
     portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
     monkeypatch.setattr("portrayal.vision.faces.suitability.read_face", lambda *_: (0.5, 19.0))

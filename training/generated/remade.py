@@ -32,6 +32,7 @@ from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.series import Made, cue_series, is_calm, series_title, wanted_lines
 from portrayal.vision.generator.steering import AMPLE, Centre, Line
 from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, youngest
+from training.generated.placebo_choice import Candidate
 from training.generated.placebos import EARLIER, QUALITY, VALUES, judge_again, of_one, opened, seen, webp
 from training.generated.ship import READ, STYLES
 from training.generated.styles import Styles, axis_of, load_styles, save_styles
@@ -90,12 +91,15 @@ def placebo(opened_set: Set, name: str, title: str) -> None:
     folder, studio, line = opened_set.folder, opened_set.studio, _line(title)
     save_styles(folder / STYLES, opened_set.styles)  # where the centre is read from
     pictures = np.concatenate([seen(folder, [name], title, value) for value in VALUES])
+    told = next(
+        one["readings"] for one in opened_set.told["pictures"] if one["file"] == f"{name}/{title}/+0.00.webp"
+    )
     for random in _draws(name):
         styles = of_one(studio, ready_compass(), folder, name, title, random, AMPLE)
         drawn = _laid(studio, styles, pictures[len(VALUES) // 2])
-        read, years = studio.read(drawn), studio.years(drawn)
-        made = Made("placebo", line.poles, list(VALUES), styles, drawn, read, years)
-        if _will_do(name, [replace(made, calm=is_calm(made, ready_compass()))]):
+        found = Candidate(styles, drawn, studio.read(drawn), studio.years(drawn), told)
+        made = Made("placebo", line.poles, list(VALUES), styles, drawn, found.corrected, found.years)
+        if found.adult and _will_do(name, [replace(made, calm=is_calm(made, ready_compass()))]):
             opened_set.put(name, made)
             return
     raise SystemExit(f"{name}, placebo beside {title}: none of {TRIES} draws will do. Take another person.")

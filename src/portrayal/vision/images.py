@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS
+from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_pixels, check_size
 from portrayal.errors import PortrayalError
 
 if TYPE_CHECKING:
@@ -74,6 +75,25 @@ def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
     except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnreadableImage(f"{path.name} cannot be read as a picture: {reason}.") from None
+
+
+def is_readable(path: Path) -> bool:
+    """Say whether a file is a whole picture of a size that is read; of PNG and WebP without decoding it."""
+    from PIL import Image
+
+    try:
+        check_size(path, LARGEST_PICTURE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as file:
+                check_pixels(file)
+                file.draft("RGB", (64, 64))  # of a JPEG: as whole as it is, and a few times faster
+                # Checksums of a PNG and lengths in a WebP tell what breaks off; of the others only their pixels do.
+                look: Callable[[], object] = file.verify if file.format in ("PNG", "WEBP") else file.load
+                look()
+        return True
+    except Exception:  # what Pillow raises depends on the format and on where the file breaks off
+        return False
 
 
 def to_eight_bits(image: Picture) -> Picture:

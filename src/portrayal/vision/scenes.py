@@ -20,7 +20,6 @@ from portrayal.edges.progress import track
 from portrayal.edges.writing import write_bytes
 from portrayal.errors import PortrayalError
 from portrayal.vision.compose import fit_background
-from portrayal.vision.faces.attributes import even_steps
 from portrayal.vision.faces.folder import Chosen, FolderSeries, read_entries, read_folder
 from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
@@ -139,8 +138,6 @@ def _groups(taken: FolderSeries, folder: Path, people: int | None) -> list[pl.Da
     steps = _first(taken.stimuli, people).drop_nulls("value")
     if steps.is_empty():
         raise PortrayalError(f"{folder} has unedited photographs only. Expected series with a step at 0.")
-    for axis in steps.partition_by(AXIS, maintain_order=True):
-        even_steps(axis["value"].unique().to_numpy(), _title(axis))
     for of_one in steps.partition_by(["picture", *AXIS], maintain_order=True):
         _check_steps(of_one)
     return [group.sort("value") for group in steps.partition_by(GROUP, maintain_order=True)]

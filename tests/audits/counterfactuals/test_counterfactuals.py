@@ -24,7 +24,7 @@ from portrayal.runs.run import existing_run
 from portrayal.runs.study_file import read_study
 from portrayal.vision.faces.attributes import steps
 from portrayal.vision.faces.build import MANIFEST
-from portrayal.vision.faces.folder import read_folder
+from portrayal.vision.faces.folder import Chosen, read_folder
 
 STUDY = """
 name = "folder"
@@ -35,6 +35,7 @@ source = "drawn"
 consent = "{consent}"
 age = "30-39"
 labels = ["Nurse"]
+poles = ["White", "Black"]
 [[systems]]
 name = "phantom"
 use = "phantom:counterfactuals"
@@ -52,7 +53,8 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(
                     inside / f"person{picture}_{attribute}_{value:+.2f}.png"
                 )
-    stimuli = read_folder(inside, "drawn", "", "generated", "30-39").stimuli
+    named = Chosen(pairs=[("White", "Black")])  # names of files have no room for poles
+    stimuli = read_folder(inside, "drawn", "", "generated", "30-39", named).stimuli
     stimuli.write_parquet(inside / MANIFEST)
 
 

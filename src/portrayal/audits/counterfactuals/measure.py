@@ -48,8 +48,9 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:
-    """Count who was left out, by reason."""
-    counted = left_out.filter(pl.col("left_out")).group_by("reason").len().sort("reason")
+    """Count who was left out, by reason; which file it was stands behind a colon, and in the table."""
+    reason = pl.col("reason").str.split(": ").list.first()
+    counted = left_out.filter(pl.col("left_out")).group_by(reason).len().sort("reason")
     return [
         f"{plural(number, 'picture')} {'was' if number == 1 else 'were'} left out: {reason}."
         for reason, number in counted.iter_rows()

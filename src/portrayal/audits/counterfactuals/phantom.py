@@ -23,6 +23,7 @@ from portrayal.settings import Settings
 from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.settings import SystemSettings
 from portrayal.vision.faces.build import MANIFEST
+from portrayal.vision.faces.entries import is_edited
 from portrayal.vision.faces.folder import TABLE, read_entries
 from portrayal.vision.faces.manifest import MANIFEST as SERIES_MANIFEST
 
@@ -104,7 +105,7 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     except PortrayalError:  # no series there: the question fails, and says so
         return {}
     return {
-        str(row["stimulus"]): {**row, "value": float(row["value"]) if row["value"] else None}
+        str(row["stimulus"]): {**row, "value": float(str(row["value"])) if is_edited(row) else None}
         for row in entries
     }
 

@@ -126,7 +126,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
 def _perceived_race(readings: list[Readings]) -> list[dict[str, Any]]:
     """Let the judge of the two poles look, where one is and faces can be embedded."""
     poles, known = readings[0].poles, [each.embeddings for each in readings if each.embeddings is not None]
-    judge, turned = _judge(poles)
+    judge, turned = judge_of(poles)
     if judge is None or not known:
         why = _why_no_identity() if judge else f"no judge of {' and '.join(poles)}"
         return [check_row("perceived race moves", "race", Estimate(), 0, "share", f"at least {MOVES['race']:g}", None,
@@ -145,7 +145,7 @@ def _perceived_race(readings: list[Readings]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _judge(poles: Sequence[str]) -> tuple[Judge | None, bool]:
+def judge_of(poles: Sequence[str]) -> tuple[Judge | None, bool]:
     """Return the judge of two poles, and whether it has them the other way round."""
     there, back = " to ".join(poles), " to ".join(poles[::-1])
     return (judges()[back], True) if back in judges() else (judges().get(there), False)

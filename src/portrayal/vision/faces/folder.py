@@ -7,8 +7,10 @@ labelled under 20, or put there by the age reader, is left out by name.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,36 +18,45 @@ from typing import NamedTuple
 
 import polars as pl
 
-from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError, check_name
-from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNSEEN, YOUNG, open_or_none
+from portrayal.tables import read_csv
+from portrayal.vision.faces.build import LEFT_OUT_COLUMNS, UNREADABLE, UNSEEN, YOUNG, open_or_none
+from portrayal.vision.faces.entries import (
+    Pair,
+    Step,
+    clean_entries,
+    kinds_of,
+    pair_of,
+    step_of,
+    with_race_poles,
+)
 from portrayal.vision.faces.manifest import (
-    KINDS,
+    FACE_ONLY,
     MANIFEST,
     Entry,
     manifest_checks,
     manifest_entries,
     read_manifest,
+    stimulus_name,
 )
 from portrayal.vision.faces.series import require_consent
-from portrayal.vision.faces.sources import labelled_age, labelled_young
+from portrayal.vision.faces.sources import labelled_young
 from portrayal.vision.faces.suitability import inspect_face
+from portrayal.vision.faces.values import axis_title, even_values
+from portrayal.vision.images import is_readable
 
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
 UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
-AGED = re.compile(
-    r"\d|\b(age|aged|young(er)?|old(er)?|youth|child(ren)?|kid|teen(ager)?|minor|baby|elderly|adult|senior)s?\b",
-    re.I,
-)
-ATTRIBUTES = ("gender", "race", "placebo")
 TABLE = "series.csv"
 TYPES = {
     **dict.fromkeys(("pole_low", "pole_high", "start"), pl.String),
     "value": pl.Float64,
     "age": pl.Float64,
 }
-Pair = tuple[str | None, str | None]  # the poles, or nothing
+AXIS = ("attribute", "pole_low", "pole_high")
+# By attribute, kind and poles, then by source picture, then by value.
+SeriesFiles = dict[tuple[str, ...], dict[str, dict[float, Path]]]
 LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 
 
@@ -93,11 +104,10 @@ def read_folder(
     ------
     PortrayalError
         When there is nothing to read, a file has no source or consent, another attribute than gender, race or
-        placebo is varied, or nothing of what is wanted is there.
+        placebo is varied, race has no poles, the values of a series are none a slope can be measured on, or nothing of what is
+        wanted is there.
     """
-    rows = read_entries(folder)
-    for row in rows:
-        row["attribute"] = _attribute(row)  # whatever is wanted: a folder that varies age is refused
+    rows = clean_entries(read_entries(folder))
     kind = _kind(rows, chosen.kind, folder)
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
     _check_pairs(shown, chosen, folder)
@@ -108,15 +118,47 @@ def read_folder(
             f"{folder} has no series of what the study asks for. Mend attributes, poles or kind."
         )
     given: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
-    made = [
-        _stimulus(given | {name: value for name, value in row.items() if value}, folder) for row in wanted
-    ]
+    named = with_race_poles(wanted, chosen.pairs or ())
+    told = [given | {name: said for name, said in row.items() if said} for row in named]
+    made = [_stimulus(step_of(row, folder)) for row in told]
     stimuli = pl.DataFrame(made, schema_overrides=TYPES, infer_schema_length=None)
     stimuli = stimuli.drop("start") if stimuli["start"].null_count() == stimuli.height else stimuli
-    left_out = pl.DataFrame(list(_adulthood(stimuli)), schema=LEFT_OUT_COLUMNS, orient="row")
-    young = left_out.filter(pl.col("left_out"))["picture"].to_list()
-    kept = stimuli.filter(~pl.col("picture").is_in(young)).drop("age")
+    left_out = pl.DataFrame(list(_left_out(stimuli, folder)), schema=LEFT_OUT_COLUMNS, orient="row")
+    gone = left_out.filter(pl.col("left_out"))["picture"].to_list()
+    kept = stimuli.filter(~pl.col("picture").is_in(gone)).drop("age")
+    _check_values(kept)
     return FolderSeries(kept, left_out, _checks(folder, kind))
+
+
+def _check_values(stimuli: pl.DataFrame) -> None:
+    """Refuse values that no slope can be measured on: a study would learn it when everything was asked and paid for."""
+    for (attribute, low, high), mine in stimuli.group_by(*AXIS, maintain_order=True):
+        even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
+
+
+def read_files(folder: Path) -> SeriesFiles:
+    """Return the files of every series of a folder, of either kind.
+
+    What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
+    under 20 is left out.
+
+    Raises
+    ------
+    PortrayalError
+        Where `read_folder` would refuse the folder for what its entries say.
+    """
+    rows = clean_entries(read_entries(folder))
+    kinds_of(rows, folder)
+    steps = [step_of(row, folder) for row in with_race_poles(rows)]
+    young = {step.entry["picture"] for step in steps if labelled_young(step.age)}
+    series: SeriesFiles = {}
+    for row, path, value, _ in steps:
+        if value is not None and row["picture"] not in young:
+            key = (str(row["attribute"]), row.get("kind") or FACE_ONLY, *filter(None, pair_of(row)))
+            series.setdefault(key, {}).setdefault(str(row["picture"]), {})[value] = path
+    for (attribute, _, *poles), everybody in series.items():
+        even_values((value for one in everybody.values() for value in one), axis_title(attribute, *poles))
+    return series
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -124,7 +166,7 @@ def read_entries(folder: Path) -> list[Entry]:
     if (folder / MANIFEST).is_file():
         return manifest_entries(read_manifest(folder))
     table = folder / TABLE
-    rows = pl.read_csv(table, infer_schema=False).to_dicts() if table.is_file() else _by_name(folder)
+    rows = _by_table(table) if table.is_file() else _by_name(folder)
     if not rows:
         raise PortrayalError(
             f"no series in {folder}. Expected {MANIFEST}, {TABLE}, or files named PICTURE_ATTRIBUTE_VALUE.png."
@@ -133,14 +175,24 @@ def read_entries(folder: Path) -> list[Entry]:
         raise PortrayalError(
             f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value."
         )
-    return [{**row, "stimulus": Path(str(row["file"])).stem} for row in rows]
+    often = Counter(row["file"] for row in rows)
+    return [{**row, "stimulus": _name(row, often[row["file"]] > 1)} for row in rows]
+
+
+def _by_table(table: Path) -> list[Entry]:
+    return read_csv(
+        table, "a table of series", "Expected a CSV in UTF-8 with file, picture, attribute, value."
+    ).to_dicts()
+
+
+def _name(row: Entry, shared: bool) -> str:
+    axis = (row["attribute"], row.get("pole_low"), row.get("pole_high"))
+    return stimulus_name(str(row["file"]), axis, shared)
 
 
 def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None:
     """Return the kind of series to show: one of them, since the two kinds of one person are not two people."""
-    kinds = sorted({str(row["kind"]) for row in rows if row.get("kind")})
-    if strange := [kind for kind in kinds if kind not in KINDS]:  # of a table: a manifest's were looked at
-        raise PortrayalError(f"{folder} has series of kind {strange[0]!r}. Expected {' or '.join(KINDS)}.")
+    kinds = kinds_of(rows, folder)
     if wanted and kinds and wanted not in kinds:
         raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
     return wanted or (kinds[0] if kinds else None)
@@ -148,7 +200,7 @@ def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None
 
 def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
     """Refuse poles that a folder's race does not have: left out in silence, a study would have lost that pair, or race."""
-    there = {_pair(row) for row in rows if row["attribute"] == "race" and _pair(row)[0]}
+    there = {pair_of(row) for row in rows if row["attribute"] == "race" and pair_of(row)[0]}
     if not there or "race" not in (chosen.attributes or ["race"]):
         return
     for pair in chosen.pairs or ():
@@ -164,14 +216,14 @@ def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
 def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
     if chosen.attributes is not None and row["attribute"] not in chosen.attributes:
         return False
-    pair = _pair(row)
+    pair = pair_of(row)
     if row["attribute"] == "placebo" and not _has_axis(pair, chosen.attributes, beside):
         return False
     return not (chosen.pairs and pair[0]) or pair in chosen.pairs
 
 
 def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
-    return {_pair(row) for row in rows if row["attribute"] == "placebo"}
+    return {pair_of(row) for row in rows if row["attribute"] == "placebo"}
 
 
 def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -> bool:
@@ -181,10 +233,6 @@ def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -
     if pair[0]:
         return "race" in attributes
     return "gender" in attributes or beside == {pair}
-
-
-def _pair(row: Entry) -> Pair:
-    return row.get("pole_low") or None, row.get("pole_high") or None
 
 
 def _checks(folder: Path, kind: str | None) -> pl.DataFrame | None:
@@ -200,68 +248,51 @@ def _by_name(folder: Path) -> list[Entry]:
     return rows
 
 
-def _stimulus(row: Entry, folder: Path) -> dict[str, object]:
-    for name in ("file", "picture"):
-        if not row.get(name):
-            raise PortrayalError(
-                f"{folder}: an entry of its table has no {name!r}. Name the file and the source picture."
-            )
-    path = path_inside(folder, str(row["file"]), (), folder.name)
+def _stimulus(step: Step) -> dict[str, object]:
+    row = step.entry
     require_consent(row, str(row["file"]))
-    if not path.is_file():
-        raise PortrayalError(f"{folder} names {row['file']!r}, which is not there.")
-    value = _value(row)
     return {
-        "stimulus": row["stimulus"], "kind": "image", "content": str(path),
-        "hash": hashlib.sha256(path.read_bytes()).hexdigest(), "source": row["source"],
+        "stimulus": row["stimulus"], "kind": "image", "content": str(step.path),
+        "hash": hashlib.sha256(step.path.read_bytes()).hexdigest(), "source": row["source"],
         "license": row["license"], "consent": row["consent"], "picture": row["picture"],
         "person": row.get("person") or row["picture"], "attribute": row["attribute"],
         "pole_low": row.get("pole_low"), "pole_high": row.get("pole_high"),
-        "condition": "unedited" if value is None else "edited", "value": value, "start": row.get("start"),
-        "age": labelled_age(row["age"], str(row["file"])),
+        "condition": "unedited" if step.value is None else "edited", "value": step.value, "start": row.get("start"),
+        "age": step.age,
     }  # fmt: skip
 
 
-def _attribute(row: Entry) -> str:
-    """Return the attribute in small letters; another than the three is refused, whatever it is called."""
-    attribute = str(row.get("attribute") or "").strip().lower()
-    if attribute not in ATTRIBUTES:
-        raise PortrayalError(
-            f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
-            f"age is never varied. Leave other series out of the folder."
-        )
-    for pole in filter(None, (row.get("pole_low"), row.get("pole_high"))):
-        if AGED.search(pole):
-            raise PortrayalError(
-                f"{row['file']!r} has the pole {pole!r}. Expected a group: age is never varied."
-            )
-    return attribute
-
-
-def _value(row: Entry) -> float | None:
-    if not (row.get("value") or "").strip():
-        return None
-    try:
-        return float(str(row["value"]))
-    except ValueError:
-        raise PortrayalError(
-            f"{row['file']!r} has the value {row['value']!r}. Expected a number, or nothing for the unedited photograph."
-        ) from None
-
-
-def _adulthood(stimuli: pl.DataFrame) -> Iterator[tuple[str, str, bool]]:
+def _left_out(stimuli: pl.DataFrame, folder: Path) -> Iterator[tuple[str, str, bool]]:
     """Yield picture, reason and whether it is left out, for whoever is no adult or could not be looked at."""
     for (picture,), mine in stimuli.group_by("picture", maintain_order=True):
         if any(labelled_young(age) for age in mine["age"]):
             yield str(picture), YOUNG, True
-            continue
-        # The unedited photograph before the centre, and the centre before what was changed more.
-        first = mine.sort(pl.col("value").abs().fill_null(-1.0), maintain_order=True).row(0, named=True)
-        reason = _reason_seen(first["content"], first["hash"])
-        if reason == "not adult":
+        elif broken := first_unreadable(map(Path, mine["content"]), folder):
+            yield str(picture), f"{UNREADABLE}: {broken}", True
+        elif reason := _reason_of_age(mine):
             yield str(picture), reason, True
-        elif reason == "no face" and mine["age"].null_count() == mine.height:
-            yield str(picture), UNSEEN, True
+
+
+def _reason_of_age(series: pl.DataFrame) -> str:
+    """Return why nobody can say that a source picture shows an adult; nothing where it does."""
+    # The unedited photograph before the centre, and the centre before what was changed more.
+    first = series.sort(pl.col("value").abs().fill_null(-1.0), maintain_order=True).row(0, named=True)
+    reason = _reason_seen(first["content"], first["hash"])
+    if reason == "not adult":
+        return reason
+    return UNSEEN if reason == "no face" and series["age"].null_count() == series.height else ""
+
+
+def first_unreadable(files: Iterable[Path], folder: Path) -> str | None:
+    """Return the first file that is no readable picture, by its path in the folder; many are called by their value alone."""
+    broken = next((path for path in files if not _readable(path, path.stat().st_mtime_ns)), None)
+    return None if broken is None else os.path.relpath(broken, folder)
+
+
+@cache
+def _readable(path: Path, _changed: int) -> bool:
+    """Ask once for each file as it lies there, since a study reads its folder twice."""
+    return is_readable(path)
 
 
 @cache

@@ -15,8 +15,8 @@ from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals import clustered_mean, wilson
 from portrayal.tables import finite
-from portrayal.vision.faces.checks import NOT_DONE, monotone
-from portrayal.vision.faces.folder import read_entries
+from portrayal.vision.faces.checks import NOT_DONE, judge_of, monotone
+from portrayal.vision.faces.folder import first_unreadable, read_files
 from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, Judge, glasses, judges, look
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 
@@ -110,17 +110,18 @@ def judged_checks(
 
 
 def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
-    """Yield the series that are whole: same values for everybody, the values most people have."""
+    """Yield the series that are whole: of everybody who has all values of the axis, as in an audit."""
     # A centre is the same picture in either kind of series.
-    beside = {} if further is None else {(key[0], *key[2:]): one for key, one in _series(further).items()}
-    for key, everybody in _series(folder).items():
+    beside = {} if further is None else {(key[0], *key[2:]): one for key, one in read_files(further).items()}
+    for key, everybody in read_files(folder).items():
         attribute, kind, *poles = key
-        values = max((tuple(sorted(one)) for one in everybody.values()), key=len)
-        whole = [name for name, one in everybody.items() if tuple(sorted(one)) == values][:most]
+        values = tuple(sorted({value for one in everybody.values() for value in one}))
         title = " ".join((attribute, *poles, kind))
+        whole = _whole(everybody, values, title)[:most]
+        _check_readable(folder, everybody, whole)
         looked = {name: look([everybody[name][value] for value in values]) for name in track(whole, title)}
         seen = {name: one for name, one in looked.items() if one is not None}
-        if seen and len(values) > 2:
+        if seen:
             wanted = beside.get((attribute, *poles), {}) if attribute in IDENTIFIED else {}
             others = _centres(wanted, title)
             worn = np.array([glasses([everybody[name][value] for value in values]) for name in seen])
@@ -128,16 +129,21 @@ def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Ju
             yield Judged(attribute, tuple(poles), kind, tuple(seen), values, read, others, worn)
 
 
-def _series(folder: Path) -> dict[tuple[str, ...], dict[str, dict[float, Path]]]:
-    """Return the files of a folder by attribute, kind and poles, then by person, then by value."""
-    series: dict[tuple[str, ...], dict[str, dict[float, Path]]] = {}
-    for row in read_entries(folder):
-        if row.get("value"):
-            key = (str(row["attribute"]), str(row.get("kind") or "face only"),
-                   *filter(None, (row.get("pole_low"), row.get("pole_high"))))  # fmt: skip
-            mine = series.setdefault(key, {}).setdefault(str(row["picture"]), {})
-            mine[float(str(row["value"]))] = folder / str(row["file"])
-    return series
+def _whole(everybody: dict[str, dict[float, Path]], values: Sequence[float], title: str) -> list[str]:
+    """Return who has every value of an axis."""
+    whole = [name for name, one in everybody.items() if len(one) == len(values)]
+    if not whole:
+        raise PortrayalError(
+            f"nobody has the whole {title} series, with the values {list(values)}. Make the missing steps, or leave it out."
+        )
+    return whole
+
+
+def _check_readable(folder: Path, everybody: dict[str, dict[float, Path]], names: Sequence[str]) -> None:
+    if broken := first_unreadable((path for name in names for path in everybody[name].values()), folder):
+        raise PortrayalError(
+            f"{folder} names {broken!r}, which is no readable picture. Copy it again, or leave its series out."
+        )
 
 
 def _centres(people: dict[str, dict[float, Path]], title: str) -> np.ndarray:
@@ -168,11 +174,12 @@ def _gender(group: Judged) -> list[dict[str, Any]]:
 
 
 def _race(group: Judged) -> list[dict[str, Any]]:
-    judge, rows = judges().get(" to ".join(group.poles)), []
+    (judge, turned), rows = judge_of(group.poles), []
     if judge is None:
         rows = [_undone(group, "perceived race moves", "no judge of this pair")]
     else:
-        share = judge.share(group.vectors)
+        read = judge.share(group.vectors)
+        share = 1 - read if turned else read
         unit = f"P({group.poles[1]} rather than {group.poles[0]}), highest less lowest"
         rows = [
             _moved(group, "perceived race moves", share[:, -1] - share[:, 0], unit, MOVES["race"][group.kind], _right(judge)),

@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -141,11 +141,21 @@ def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
         }
 
 
+def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
+    """Return the name of a picture: its path without the ending; a file that two series share (a centre) gets one for each.
+
+    Examples
+    --------
+    >>> stimulus_name("p01/gender/-2.00.webp", ["gender"], False), stimulus_name("p01/0.png", ["race", "White", "Black"], True)
+    ('p01/gender/-2.00', 'p01/0 race White Black')
+    """
+    path = PurePosixPath(file)
+    stem = str(path.with_suffix("")) if path.name else file
+    return " ".join((stem, *filter(None, axis))) if shared else stem
+
+
 def _entry(picture: Picture, told: Manifest, person: Person, shared: bool) -> Entry:
-    """Return one picture as text; a file that two series share (a centre) gets a name for each."""
-    stem = (
-        str(PurePosixPath(picture.file).with_suffix("")) if PurePosixPath(picture.file).name else picture.file
-    )
+    """Return one picture as text."""
     low, high = picture.poles or (None, None)
     start = {"gender": person.gender, "race": person.race}.get(picture.attribute)
     common = {
@@ -154,7 +164,7 @@ def _entry(picture: Picture, told: Manifest, person: Person, shared: bool) -> En
     }
     return {
         "file": picture.file,
-        "stimulus": " ".join((stem, picture.attribute, *picture.poles)) if shared else stem,
+        "stimulus": stimulus_name(picture.file, (picture.attribute, *picture.poles), shared),
         "person": picture.person,
         "picture": picture.picture or picture.person,
         "attribute": picture.attribute,

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from portrayal.vision.faces.values import axis_title
+
 POLES = ("pole_low", "pole_high")  # of race: the group at the negative end, and at the positive
 KEY = ("attribute", *POLES)
 PLACEBO = "placebo"
@@ -26,10 +28,7 @@ class Axis(NamedTuple):
     @property
     def title(self) -> str:
         """The axis in words: 'gender', 'race from White to Black', 'placebo beside race from White to Black'."""
-        if not self.poles:
-            return self.attribute
-        varied = "placebo beside race" if self.attribute == PLACEBO else self.attribute
-        return f"{varied} from {self.poles[0]} to {self.poles[1]}"
+        return axis_title(*self)
 
     @property
     def names(self) -> tuple[str, ...]:

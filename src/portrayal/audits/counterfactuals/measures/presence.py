@@ -11,7 +11,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.axis import POLES, Axis, axes_of, with_poles
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, check, check_responses
-from portrayal.vision.faces.attributes import even_steps
+from portrayal.vision.faces.values import even_values
 
 # The factors of a counterfactual stimulus. `value` is null for the unedited photograph.
 FACTORS = {
@@ -91,7 +91,7 @@ def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
 
 def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
     edited = factors.filter(pl.col("condition") == "edited")
-    values = even_steps(edited["value"].drop_nulls().unique().to_numpy(), axis.title)
+    values = even_values(edited["value"].drop_nulls(), axis.title)
     asked = answers.join(factors, on="stimulus", how="inner")
     whole = _whole_series(edited, asked, len(values))
     kept = edited.filter(pl.col("picture").is_in(whole))
