@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 from training.generated import remade
-from training.generated.placebos import seen
-from training.generated.remade import Set, encoded
+from training.generated.placebos import opened, seen
+from training.generated.remade import Set, _readings, encoded
 from training.generated.ship import READ, STYLES
 from training.generated.styles import load_styles, save_styles
 
@@ -58,6 +58,8 @@ def opened_set(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
                 title = series_title("race" if one["poles"] else "gender", one["poles"])
                 row = {**row, "file": f"p01/{title}/+0.00.webp"}
                 del row["readings"], row["judged"]
+            else:
+                row["readings"] = _readings(DrawnStudio().read(opened(made / one["file"])[None])[0])
             pictures.append(row)
     save_styles(folder / STYLES, styles)
     (folder / MANIFEST).write_text(

@@ -181,7 +181,7 @@ def test_who_is_left_out_is_told_by_the_reason(tmp_path: Path, places: Path) -> 
         (["-1", "0", "nan"], "nan"),
         (["-1", "1", "2"], "centre at 0"),
         (["-1", "0", "1", "0"], "two pictures at .0.00"),
-        ([""], "unedited photographs only"),
+        ([""], "only the unedited photograph"),
     ],
 )
 def test_series_that_no_audit_reads_are_refused_before_anything_is_composed(

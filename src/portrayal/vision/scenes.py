@@ -136,8 +136,6 @@ def _groups(taken: FolderSeries, folder: Path, people: int | None) -> list[pl.Da
         told = ", ".join(f"{reason} ({number} source picture(s))" for reason, number in _reasons(taken))
         raise PortrayalError(f"everybody in {folder} is left out: {told}. Take series of adults.")
     steps = _first(taken.stimuli, people).drop_nulls("value")
-    if steps.is_empty():
-        raise PortrayalError(f"{folder} has unedited photographs only. Expected series with a step at 0.")
     for of_one in steps.partition_by(["picture", *AXIS], maintain_order=True):
         _check_steps(of_one)
     return [group.sort("value") for group in steps.partition_by(GROUP, maintain_order=True)]

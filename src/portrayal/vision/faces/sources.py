@@ -27,7 +27,7 @@ PICTURES = {
     "age": pl.Float64,
 }
 AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
-EXPECTED = "Expected a CSV with file, source and consent."
+EXPECTED = "Expected a CSV in UTF-8 with file, source and consent."
 OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
 
 
