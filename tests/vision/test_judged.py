@@ -63,6 +63,28 @@ def test_seven_steps_are_judged_at_a_third_past_one_and_identity_among_everybody
     assert one["passed"] is True and "4 people" in one["note"]
 
 
+def test_who_is_read_as_young_at_any_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """p2 is read as 19.5 at one end of gender: three of four people are adults there, and all along race."""
+
+    def young(paths: list[Path]) -> np.ndarray:
+        found = looked(paths)
+        if paths[0].parent.name == "p2" and paths[0].stem.startswith("gender"):
+            found[-1, NUMBERS.index("years")] = 19.5
+        return found
+
+    monkeypatch.setattr(judged, "look", young)
+    monkeypatch.setattr(judged, "glasses", lambda paths: np.full(len(paths), 0.01))
+    draw_folder(tmp_path, people=4, pairs=[("White", "Black")])
+    rows = [json.loads(line) for line in check_faces(tmp_path, as_json=True).splitlines()]
+    read = {
+        row["attribute"]: row for row in rows if row["check"].startswith("everybody is read as 20 or more")
+    }
+    assert set(read) == {"gender", "race", "placebo"}
+    assert (read["gender"]["value"], read["gender"]["passed"]) == (0.75, False)
+    assert read["gender"]["note"] == "the youngest is read as 19.5 years (p2)"
+    assert (read["race"]["value"], read["race"]["passed"]) == (1.0, True)
+
+
 def test_identity_is_asked_for_among_others_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three further people one has p0's centre: p0 is told from nobody then, and the share falls to 1 of 2."""
     monkeypatch.setattr(judged, "look", looked)

