@@ -84,7 +84,7 @@ def test_another_person_takes_a_name_with_every_series(opened_set: Set, made: Pa
     told = json.loads((folder / MANIFEST).read_text())
     assert told["people"]["p01"] == {
         **json.loads((made / MANIFEST).read_text())["people"][other],
-        "seed": 5, "number": other, "ways": "faces generate",
+        "seed": 5, "number": other, "band": "43 and older", "ways": "faces generate",
     }  # fmt: skip
     assert all(set(one["readings"]) == set(READ) for one in told["pictures"] if "readings" in one)
     wanted = np.asarray(Image.open(made / other / "gender" / "+2.00.webp").convert("RGB"))

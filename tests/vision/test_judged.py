@@ -63,6 +63,19 @@ def test_seven_steps_are_judged_at_a_third_past_one_and_identity_among_everybody
     assert one["passed"] is True and "4 people" in one["note"]
 
 
+def test_of_further_people_centres_alone_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judged, "look", looked)
+    monkeypatch.setattr(judged, "glasses", lambda paths: np.full(len(paths), 0.01))
+    for name, people in (("own", 2), ("others", 3)):
+        draw_folder(tmp_path / name, people=people, pairs=[("White", "Black")])
+    told = json.loads((tmp_path / "others" / "manifest.json").read_text())
+    told["pictures"] = [one for one in told["pictures"] if one["value"] == 0]
+    (tmp_path / "others" / "manifest.json").write_text(json.dumps(told))
+    rows = map(json.loads, check_faces(tmp_path / "own", True, others=tmp_path / "others").splitlines())
+    notes = [row["note"] for row in rows if row["check"].startswith("identity stays")]
+    assert len(notes) == 4 and all("among 5 people" in note for note in notes)
+
+
 def test_who_is_read_as_young_at_any_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """p2 is read as 19.5 at one end of gender: three of four people are adults there, and all along race."""
 

@@ -1,5 +1,7 @@
 """Further people for the check of identity: `python -m training.generated.others OUT --people 112 --seed 50`.
 
+With `--found` everybody is shown as they were found, in place of their centres: a twentieth of the work, for machines without a GPU.
+
 A face is to be nearer to its own centre than to anybody else's; the more others there are, the harder that is. Only centres are drawn,
 of people whom no direction was found by and who are in no set; `portrayal faces check --others OUT` reads the folder.
 """
@@ -27,27 +29,31 @@ from portrayal.vision.generator.stored import webp
 from portrayal.vision.generator.studio import SmallStudio, ready_compass
 from training.generated.to_folder import COMMON
 
+FOUND = "found"  # the folder of a face that was not steered
 
-def others(out: Path, count: int, seed: int, workers: int) -> int:
+
+def others(out: Path, count: int, seed: int, workers: int, as_found: bool = False) -> int:
     """Write everybody's centre of every axis, and the manifest; returns how many pictures there are."""
     each = -(-count // workers)
     shares = [(seed + at, min(each, count - at * each)) for at in range(workers) if at * each < count]
     who: dict[str, Any] = {}
     pictures: list[dict[str, Any]] = []
-    for chosen, made in in_order(partial(finder, out), shares, "seed", workers):
+    for chosen, made in in_order(partial(finder, out, as_found), shares, "seed", workers):
         who |= chosen
         pictures += made
     (out / MANIFEST).write_text(json.dumps({**COMMON, "people": who, "pictures": pictures}), encoding="utf-8")
     return len(pictures)
 
 
-def finder(out: Path) -> Callable[[tuple[int, int]], tuple[dict[str, Any], list[dict[str, Any]]]]:
+def finder(
+    out: Path, as_found: bool = False
+) -> Callable[[tuple[int, int]], tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Return what draws the people of a seed, in a studio of the worker's own."""
     studio, compass = SmallStudio(best_device()[0]), ready_compass()
 
     def found(share: tuple[int, int]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         chosen = people(studio, compass, *share)
-        pictures = [one for line in lines() for one in _centres(studio, compass, chosen, line, out)]
+        pictures = [one for line in lines() for one in _shown(studio, compass, chosen, line, out, as_found)]
         return {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in chosen}, pictures
 
     return found
@@ -69,19 +75,25 @@ def _looked(studio: SmallStudio, styles: np.ndarray) -> list[Seen]:
     return [look_at(studio, style) for style in styles]
 
 
-def _centres(
-    studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path
+def _shown(
+    studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path, as_found: bool
 ) -> Iterator[dict[str, Any]]:
-    """Draw and write everybody's centre of one axis; yield what the manifest says of them."""
-    title = series_title(line.attribute, line.poles)
-    styles = np.array([one["style"] for one in chosen])
-    centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY).neutral)
-    for one, picture in zip(chosen, centre.pictures, strict=True):
-        file = f"{one['name']}/{title}/+0.00.webp"
-        (out / file).parent.mkdir(parents=True, exist_ok=True)
-        (out / file).write_bytes(webp(picture))
+    """Draw and write everybody's centre of one axis, or the face they were found with; yield what the manifest says of them."""
+    title = FOUND if as_found else series_title(line.attribute, line.poles)
+    for one in chosen:
+        path = out / (file := f"{one['name']}/{title}/+0.00.webp")
+        if not path.exists():
+            style = np.array([one["style"]])
+            picture = studio.render(style)[0] if as_found else _centre(studio, compass, style, line)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(webp(picture))
         told = {"file": file, "person": one["name"], "attribute": line.attribute}
         yield {**told, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
+
+
+def _centre(studio: SmallStudio, compass: Compass, style: np.ndarray, line: Line) -> np.ndarray:
+    picture = find_centre(studio, compass, style, line, span_of(line, FACE_ONLY).neutral).pictures[0]
+    return np.asarray(picture)
 
 
 def main() -> None:
@@ -91,8 +103,11 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=112)
     parser.add_argument("--seed", type=int, default=50)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--found", action="store_true", help="as they were found, not brought to neutral points"
+    )
     asked = parser.parse_args()
-    print(others(asked.out, asked.people, asked.seed, asked.workers))
+    print(others(asked.out, asked.people, asked.seed, asked.workers, asked.found))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from training.generated.ship import READ, STYLES
 from training.generated.styles import Styles, axis_of, load_styles, save_styles
 
 TRIES = 8
+BANDS, OLDEST = {"33 to 39": 39, "39 to 43": 43}, "43 and older"  # of the set, in years
 
 
 class Set:
@@ -122,9 +123,14 @@ def person(opened_set: Set, name: str, source: Path) -> None:
     shutil.rmtree(opened_set.folder / name)
     for made in found:
         opened_set.put(name, made)
+    who = told["people"][source.name]
     opened_set.told["people"][name] = {
-        **told["people"][source.name], "seed": told["asked"]["seed"], "number": source.name, "ways": "faces generate",
+        **who, "seed": told["asked"]["seed"], "number": source.name, "band": _band(float(who["age"])), "ways": "faces generate",
     }  # fmt: skip
+
+
+def _band(age: float) -> str:
+    return next((band for band, end in BANDS.items() if age < end), OLDEST)
 
 
 def _made(studio: SmallStudio, rows: Sequence[dict[str, Any]], styles: np.ndarray, folder: Path) -> Made:

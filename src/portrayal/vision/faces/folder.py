@@ -136,8 +136,8 @@ def _check_values(stimuli: pl.DataFrame) -> None:
         even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
 
 
-def read_files(folder: Path) -> SeriesFiles:
-    """Return the files of every series of a folder, of either kind.
+def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
+    """Return the files of every series of a folder, of either kind; not `whole`, where steps may be missing: centres alone will do.
 
     What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
     under 20 is left out.
@@ -156,7 +156,7 @@ def read_files(folder: Path) -> SeriesFiles:
         if value is not None and row["picture"] not in young:
             key = (str(row["attribute"]), row.get("kind") or FACE_ONLY, *filter(None, pair_of(row)))
             series.setdefault(key, {}).setdefault(str(row["picture"]), {})[value] = path
-    for (attribute, _, *poles), everybody in series.items():
+    for (attribute, _, *poles), everybody in series.items() if whole else ():
         even_values((value for one in everybody.values() for value in one), axis_title(attribute, *poles))
     return series
 

@@ -113,7 +113,8 @@ def judged_checks(
 def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
     """Yield the series that are whole: of everybody who has all values of the axis, as in an audit."""
     # A centre is the same picture in either kind of series.
-    beside = {} if further is None else {(key[0], *key[2:]): one for key, one in read_files(further).items()}
+    files = {} if further is None else read_files(further, whole=False)
+    beside = {(key[0], *key[2:]): one for key, one in files.items()}
     for key, everybody in read_files(folder).items():
         attribute, kind, *poles = key
         values = tuple(sorted({value for one in everybody.values() for value in one}))
