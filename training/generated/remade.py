@@ -1,12 +1,12 @@
 """Parts of the set that ships made anew by what ships: where a stored picture is read as too young, or a series goes nowhere.
 
-python -m training.generated.remade SET [--cue p13=race-Black-East_Asian] [--placebo p03=race-Black-East_Asian] [--person p21=FOLDER/NAME]
+python -m training.generated.remade SET [--placebo p03=race-Black-East_Asian] [--person p21=FOLDER/NAME]
 
-A cue of race is made from the centre the set has, and then its placebo; a placebo beside the cue that is there; a person is taken from a
-folder of `portrayal faces generate --size 256`. Placebos are drawn until one will do: every picture as it is stored read as an adult, no
-reader seeing a step back, cues and age left alone. Then `judged` is read again of every picture in the set (without more arguments that
-is all that is done); the checks are to be done anew, and put in by `--checks`. Work on a copy of the set: a run that ends early leaves it
-half done.
+A placebo of race is made beside the cue that is there; a person is taken from a folder of `portrayal faces generate --size 256`. Placebos
+are drawn until one will do: every picture as it is stored read as an adult, no reader seeing a step back, cues and age left alone. Then
+`judged` is read again of every picture in the set (without more arguments that is all that is done); the checks are to be done anew, and
+put in by `--checks`. Work on a copy of the set: a run that ends early leaves it half done. A cue cannot be made anew from the centre the
+set has: tried once, its readings were right and it was no longer a face.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
+from portrayal.vision.faces.manifest import MANIFEST
 from portrayal.vision.generator.device import best_device
 from portrayal.vision.generator.making import against
 from portrayal.vision.generator.people import LEAST
 from portrayal.vision.generator.readings import COLUMNS
-from portrayal.vision.generator.series import Made, cue_series, is_calm, series_title, wanted_lines
+from portrayal.vision.generator.series import Made, is_calm, series_title, wanted_lines
 from portrayal.vision.generator.steering import AMPLE, Centre, Line
-from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, youngest
+from portrayal.vision.generator.studio import SmallStudio, ready_compass, youngest
 from training.generated.placebo_choice import Candidate
 from training.generated.placebos import EARLIER, QUALITY, VALUES, judge_again, of_one, opened, seen, webp
 from training.generated.ship import READ, STYLES
@@ -76,21 +76,9 @@ class Set:
         (self.folder / MANIFEST).write_text(json.dumps(self.told, indent=0), encoding="utf-8")
 
 
-def cue(opened_set: Set, name: str, title: str) -> None:
-    """Make a cue of race anew, from the centre the set has, and a placebo beside it."""
-    style, line = opened_set.styles[title][name][1], _line(title)
-    random = next(_draws(name))  # a cue draws nothing
-    made = next(cue_series(opened_set.studio, ready_compass(), style, line, SIDE, random, AMPLE, FACE_ONLY))
-    if not _will_do(name, [made]):
-        raise SystemExit(f"{name} does not go along {title}. Take another person.")
-    opened_set.put(name, made)
-    placebo(opened_set, name, title)
-
-
 def placebo(opened_set: Set, name: str, title: str) -> None:
     """Make a placebo anew, beside the cue that is there."""
     folder, studio, line = opened_set.folder, opened_set.studio, _line(title)
-    save_styles(folder / STYLES, opened_set.styles)  # where the centre is read from
     pictures = np.concatenate([seen(folder, [name], title, value) for value in VALUES])
     told = next(
         one["readings"] for one in opened_set.told["pictures"] if one["file"] == f"{name}/{title}/+0.00.webp"
@@ -190,15 +178,13 @@ def main() -> None:
     """Read what was asked for, make it, and read the set again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, metavar="SET")
-    for name in ("cue", "placebo", "person"):
+    for name in ("placebo", "person"):
         parser.add_argument(f"--{name}", action="append", default=[], metavar="PERSON=WHAT")
     parser.add_argument("--checks", type=Path, help="what `portrayal faces check SET --json` printed")
     asked = parser.parse_args()
     there = Set(asked.folder, SmallStudio(best_device()[0]))
     for name, what in (one.split("=", 1) for one in asked.person):
         person(there, name, Path(what))
-    for name, what in (one.split("=", 1) for one in asked.cue):
-        cue(there, name, what)
     for name, what in (one.split("=", 1) for one in asked.placebo):
         placebo(there, name, what)
     there.close(asked.checks)

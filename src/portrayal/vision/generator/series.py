@@ -90,30 +90,16 @@ def person_series(
         'face only' or 'whole'.
     """
     for line in wanted_lines(attributes):
-        yield from cue_series(studio, compass, style, line, side, random, effort, kind)
-
-
-def cue_series(
-    studio: SmallStudio,
-    compass: Compass,
-    style: np.ndarray,
-    line: Line,
-    side: int,
-    random: np.random.Generator,
-    effort: Effort,
-    kind: str = FACE_ONLY,
-) -> Iterator[Made]:
-    """Yield the series of one cue of a person, then its placebo; see `person_series`."""
-    values = [round(value, 4) for value in steps(line.attribute).tolist()]
-    centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
-    below = studio.drawn(centre.styles, side)
-    found = between(studio, compass, centre, line, values, kind, effort)
-    made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
-    made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
-    yield made
-    beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
-    made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
-    yield replace(made, calm=is_calm(made, compass))
+        values = [round(value, 4) for value in steps(line.attribute).tolist()]
+        centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
+        below = studio.drawn(centre.styles, side)
+        found = between(studio, compass, centre, line, values, kind, effort)
+        made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
+        made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
+        yield made
+        beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
+        made = _made(studio, centre, below, "placebo", line.poles, values, beside, kind)
+        yield replace(made, calm=is_calm(made, compass))
 
 
 def _reached(made: Made, line: Line, kind: str) -> float:
