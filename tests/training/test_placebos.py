@@ -78,23 +78,17 @@ def test_any_side_of_any_variant_may_be_taken_but_those_thrown_out(
     assert len(placebos._pairs(tmp_path, "p02", title)) == 9
 
 
-class Reader:
-    """Reads every picture as so old."""
-
-    def __init__(self, age: float) -> None:
-        self.age = age
-
-    def years(self, pictures: np.ndarray) -> np.ndarray:
-        return np.full(len(pictures), self.age)
-
-
-def test_pictures_are_judged_as_they_are_stored(tmp_path: Path) -> None:
-    Image.new("RGB", (256, 256), "grey").save(tmp_path / "one.webp")
-    rows = [{"file": "one.webp", "judged": {"age": 40.0, "female": 0.5}}]
-    judge_again(Reader(31.24), tmp_path, rows)  # type: ignore[arg-type]
+def test_pictures_are_judged_as_they_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placebos, "fewer_years", lambda pictures, centre: np.array([31.24]))
+    for file in ("p01/gender/+0.00.webp", "p01/placebo/+2.00.webp"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        Image.new("RGB", (256, 256), "grey").save(tmp_path / file)
+    rows = [{"file": "p01/placebo/+2.00.webp", "judged": {"age": 40.0, "female": 0.5}}]
+    judge_again(tmp_path, rows)
     assert rows[0]["judged"]["age"] == 31.2
-    with pytest.raises(SystemExit, match="one.webp is read as 24.9 years"):
-        judge_again(Reader(24.9), tmp_path, rows)  # type: ignore[arg-type]
+    with pytest.raises(SystemExit, match="p01/placebo/.2.00.webp is read as 24.9 years"):
+        monkeypatch.setattr(placebos, "fewer_years", lambda pictures, centre: np.array([24.9]))
+        judge_again(tmp_path, rows)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from training.generated import remade
+from training.generated import placebos, remade
 from training.generated.placebos import opened, seen
 from training.generated.remade import TRIES, Set, _readings, encoded
 from training.generated.ship import READ, STYLES
@@ -65,7 +65,8 @@ def opened_set(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     (folder / MANIFEST).write_text(
         json.dumps({**told, "people": {"p01": told["people"][name]}, "pictures": pictures, "checks": []})
     )
-    monkeypatch.setattr(remade, "youngest", lambda picture: 40.0)
+    for module in (remade, placebos):
+        monkeypatch.setattr(module, "fewer_years", lambda pictures, centre: np.full(len(pictures), 40.0))
     monkeypatch.setattr(remade, "AMPLE", QUICK)
     return Set(folder, DrawnStudio())
 
@@ -100,7 +101,7 @@ def test_another_person_takes_a_name_with_every_series(opened_set: Set, made: Pa
 def test_who_is_read_as_young_once_stored_takes_nobodys_place(
     opened_set: Set, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remade, "youngest", lambda picture: 24.9)
+    monkeypatch.setattr(remade, "fewer_years", lambda pictures, centre: np.full(len(pictures), 24.9))
     before = (opened_set.folder / MANIFEST).read_bytes()
     with pytest.raises(SystemExit, match="will not do"):
         remade.person(opened_set, "p01", made / people(made)[1])

@@ -14,7 +14,7 @@ from portrayal.vision.generator import studio
 from portrayal.vision.generator.series import person_series
 from portrayal.vision.generator.steering import Effort
 from portrayal.vision.generator.stored import as_stored, webp
-from portrayal.vision.generator.studio import LANDMARKS, ready_compass, youngest
+from portrayal.vision.generator.studio import LANDMARKS, fewer_years, ready_compass
 from vision.drawn_studio import DrawnStudio
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
@@ -47,18 +47,20 @@ def test_the_years_of_a_series_are_those_of_its_files() -> None:
     assert not np.array_equal(asked.judged[-1], first.pictures)
 
 
-@pytest.mark.parametrize(("found", "years"), [([], 31.0), ([3.0], 24.0), ([-3.0], 31.0)])
+@pytest.mark.parametrize(("found", "years"), [([], [31, 31]), ([3.0], [24, 24]), ([-3.0], [31, 31])])
 def test_the_fewer_years_count_of_two_landmarks(
-    monkeypatch: pytest.MonkeyPatch, found: list[float], years: float
+    monkeypatch: pytest.MonkeyPatch, found: list[float], years: list[float]
 ) -> None:
-    """By its own landmarks a face is read as 31; three pixels higher as 24, three lower as 38."""
-    own = LANDMARKS * 64
-    faces = [Face(np.zeros(4), 1.0, own - [0, off]) for off in found]
-    monkeypatch.setattr(studio, "find_faces", lambda picture, smallest: faces)
+    """By the generator's own landmarks faces are read as 31; by those found three pixels higher as 24, three lower as 38."""
+    own, looked = LANDMARKS * 64, []
+    faces = [Face((0, 0, 1, 1), 1.0, own - [0, off]) for off in found]
+    monkeypatch.setattr(studio, "find_faces", lambda picture, smallest: looked.append(picture) or faces)
     monkeypatch.setattr(studio, "chips", lambda picture, marks, task: marks)
 
     def read(given: list[Any]) -> np.ndarray:
         return np.array([31 + 7 / 3 * (marks - own)[0, 1] for marks in given])
 
     monkeypatch.setattr(studio, "read_age", read)
-    assert youngest(Image.new("RGB", (64, 64))) == pytest.approx(years)
+    centre, step = (Image.new("RGB", (64, 64)) for _ in range(2))
+    assert fewer_years([step, centre], centre) == pytest.approx(years)
+    assert len(looked) == 1 and looked[0] is centre

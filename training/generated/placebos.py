@@ -34,10 +34,10 @@ from portrayal.vision.generator.people import LEAST
 from portrayal.vision.generator.placebo import placebo
 from portrayal.vision.generator.readings import COLUMNS
 from portrayal.vision.generator.steering import FULL, Centre, Effort, lines
-from portrayal.vision.generator.studio import LANDMARKS, SIDE, SmallStudio, ready_compass
+from portrayal.vision.generator.studio import LANDMARKS, SIDE, SmallStudio, fewer_years, ready_compass
 from training.generated.placebo_choice import MIDDLE, VALUES, Candidate, chosen
 from training.generated.ship import READ, STYLES
-from training.generated.styles import load_styles, save_styles
+from training.generated.styles import axis_of, load_styles, save_styles
 
 # Of race and its placebos, so that all take 12 MB; gender and its own keep the files they have. What the judges said at these and at
 # other qualities is in docs/counterfactuals.md: steps are told apart less the more they are encoded.
@@ -217,7 +217,7 @@ def write(studio: SmallStudio, folder: Path, state: Path, out: Path) -> int:
             pictures += _placebo_pictures(taken, out, name, title)
             ends = np.stack([taken.styles[0], styles[title][name][1], taken.styles[-1]])
             styles.setdefault(placebo_title(title), {})[name] = ends
-    judge_again(studio, out, [one for one in pictures if "judged" in one and _title(one["file"]) in QUALITY])
+    judge_again(out, [one for one in pictures if "judged" in one and _title(one["file"]) in QUALITY])
     save_styles(out / STYLES, styles)
     (out / MANIFEST).write_text(
         json.dumps({**told, "pictures": pictures, "checks": []}, indent=0), encoding="utf-8"
@@ -230,17 +230,26 @@ def _title(file: str) -> str:
     return file.split("/")[1].replace("placebo-", "race-", 1)
 
 
-def judge_again(studio: SmallStudio, out: Path, pictures: list[dict[str, Any]]) -> None:
+def judge_again(out: Path, pictures: list[dict[str, Any]]) -> None:
     """Say in the manifest what is read of pictures as they are stored: encoding moves an age by years here and there."""
     for row in track(pictures, "judged"):
-        picture = opened(out / row["file"])
-        age = float(studio.years(picture[None])[0])
+        # Steps share the centre's alignment; found in each of them, landmarks err where the light is harsh.
+        picture, centre = (
+            Image.fromarray(opened(out / file)) for file in (row["file"], _centre_of(row["file"]))
+        )
+        age = float(fewer_years([picture], centre)[0])
         if age < LEAST:
             raise SystemExit(
                 f"{row['file']} is read as {age:.1f} years: throw that variant out, and find another."
             )
-        woman = read_gender([chips(Image.fromarray(picture), LANDMARKS * SIDE, "gender")])[0]
+        woman = read_gender([chips(picture, LANDMARKS * SIDE, "gender")])[0]
         row["judged"] = {"age": round(age, 1), "female": round(float(woman), 3)}
+
+
+def _centre_of(file: str) -> str:
+    """Return the centre of a picture's series; a placebo's is its axis'."""
+    name, title, _ = file.split("/")
+    return f"{name}/{axis_of(title)}/+0.00.webp"
 
 
 def _taken(

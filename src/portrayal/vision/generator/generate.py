@@ -179,7 +179,7 @@ def how_made(effort: Effort, kind: str) -> dict[str, Any]:
             "drawn": DRAWN,
             "looked at": [FEWEST, EACH, MOST],
             "sure": round(float(SURE), 6),
-            "years": "the lower of two landmarks, as stored",
+            "years": "the fewer of two landmarks, as stored",
         },
     }
 
