@@ -14,7 +14,7 @@ from portrayal.vision.generator.readings import BOTH, CONTRASTS, places
 VALUES = [round(value, 4) for value in steps("race").tolist()]
 MIDDLE = len(VALUES) // 2
 # How much a person's own movement weighs beside that of all together. With none, people who move much cancel by our readers and not
-# by the judges: see docs/counterfactuals.md.
+# by the judges: see the set's CARD.md.
 OWN = 2.0
 
 

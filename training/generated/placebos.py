@@ -40,7 +40,7 @@ from training.generated.ship import READ, STYLES
 from training.generated.styles import axis_of, load_styles, save_styles
 
 # Of race and its placebos, so that all take 12 MB; gender and its own keep the files they have. What the judges said at these and at
-# other qualities is in docs/counterfactuals.md: steps are told apart less the more they are encoded.
+# other qualities is in the set's CARD.md: steps are told apart less the more they are encoded.
 QUALITY = {"race-White-Black": 62, "race-White-East_Asian": 46, "race-Black-East_Asian": 62}
 ROUNDS = 5  # of correcting lengths by what is seen of a step once it is encoded
 # How the set's pictures were encoded before they come here; a placebo's go the same way, or codes would tell the two apart.

@@ -5,7 +5,6 @@ Everybody is put into every place as head and shoulders. Only the face changes a
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
@@ -24,6 +23,7 @@ from portrayal.vision.faces.folder import Chosen, FolderSeries, read_entries, re
 from portrayal.vision.faces.manifest import FACE_ONLY, MANIFEST
 from portrayal.vision.faces.shipped import SHIPPED, shipped_set
 from portrayal.vision.faces.stems import told_apart
+from portrayal.vision.generator.stored import webp
 from portrayal.vision.generator.studio import PARSED, parsed
 from portrayal.vision.images import open_image
 from portrayal.vision.scene import Scene, Seen, compose_scene, fits
@@ -199,7 +199,7 @@ def _series(
         for row, picture in zip(rows, compose_scene(seen, scene), strict=True):
             told = _told(row, scene.name, ages.get(row["stimulus"]), names)
             (out / told["file"]).parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(out / told["file"], _webp(picture))
+            write_bytes(out / told["file"], webp(picture))
             yield told
 
 
@@ -239,11 +239,3 @@ def _named(word: str) -> str:
     return (
         "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in word).lstrip(".") or "_"
     )
-
-
-def _webp(picture: np.ndarray) -> bytes:
-    from PIL import Image
-
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=90, method=4)
-    return kept.getvalue()
